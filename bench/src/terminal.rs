@@ -141,8 +141,9 @@ fn measure_and_print_word_latency(gateway: &TestGateway) -> io::Result<()> {
         // Not in step with the frames.
         std::thread::sleep(Duration::from_millis(40 + n % 17));
         let began = Instant::now();
-        source.send_text(&format!("word{n} "))?;
-        chat.wait_for_text(&format!("word{n} "))?;
+        // The comma ends the word: `word1` is also in `word12`, and a space at a row's end is not drawn.
+        source.send_text(&format!("word{n}, "))?;
+        chat.wait_for_text(&format!("word{n},"))?;
         times.push(began.elapsed());
     }
     source.finish()?;

@@ -113,7 +113,7 @@ async fn serve_gateway(
         store_sample_session(&store, owner, n).map_err(io::Error::other)?;
     }
     let (_, token) = gateway.issue_token(owner, "bench").await.map_err(io::Error::other)?;
-    let session = gateway.create_session(owner, "").await.map_err(io::Error::other)?;
+    let session = gateway.create_session_and_notify(owner, "").await.map_err(io::Error::other)?;
     println!("{address} {} {} {}", token.reveal(), session.id, ready.as_micros());
     millpond_gateway::serve::serve_and_shut_down(
         Arc::new(gateway),

@@ -9,6 +9,7 @@ mod checkpoints;
 mod compaction;
 mod model_call;
 mod tool_calls;
+mod tool_output;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -139,10 +140,11 @@ impl Agent for ModelAgent {
         Box::pin(run_agent_loop(Arc::clone(&self.0), job))
     }
 
-    fn describe(&self) -> Pin<Box<dyn Future<Output = AgentDescription> + Send>> {
+    fn connect_tools_and_describe(&self) -> Pin<Box<dyn Future<Output = AgentDescription> + Send>> {
         let config = Arc::clone(&self.0);
         Box::pin(async move {
-            let (catalogue, unavailable) = config.toolbox.load_catalogue().await;
+            let (catalogue, unavailable) =
+                config.toolbox.connect_servers_and_build_catalogue().await;
             let tools = catalogue.specs.iter().map(|spec| ToolDescription {
                 name: spec.name.clone(),
                 about: spec.description.clone(),
@@ -272,11 +274,13 @@ impl AgentLoop {
     async fn run_rounds(&mut self) -> Result<std::convert::Infallible, LoopExit> {
         if self.config.approval_mode == ApprovalMode::Yolo && self.round_count == 0 {
             self.writer
-                .write_events(|out| out.append_notice(NoticeLevel::Warning, YOLO_NOTICE))
+                .write_or_fail_run(|out| {
+                    out.append_notice(NoticeLevel::Warning, YOLO_NOTICE);
+                })
                 .await?;
         }
         loop {
-            match self.refresh_tools_and_report_unavailable().await {
+            match self.refresh_tools_and_log_unavailable_servers().await {
                 // Asks of an earlier process stay open.
                 Err(LoopExit::Finish(InputEnd::Interrupted))
                     if self.resumed_asks.has_open_asks() || self.resumed_budget_ask.is_some() =>
@@ -290,11 +294,11 @@ impl AgentLoop {
                 self.run_tool_calls(calls).await?;
                 continue;
             }
-            if self.writer.has_model_requested_end() {
+            if self.writer.is_end_requested_or_ended() {
                 return Err(LoopExit::Finish(InputEnd::EndOfInput));
             }
             self.check_run_limits()?;
-            self.ask_if_budget_would_be_exceeded().await?;
+            self.ask_and_wait_if_over_budget().await?;
             self.writer.move_joining_messages_to_run().await?;
             self.compact_if_near_context_limit().await?;
             self.round_count += 1;
@@ -303,17 +307,21 @@ impl AgentLoop {
     }
 
     /// Lists the tools of every server; writes one notice for each server that is unavailable.
-    async fn refresh_tools_and_report_unavailable(&mut self) -> Result<(), LoopExit> {
+    async fn refresh_tools_and_log_unavailable_servers(&mut self) -> Result<(), LoopExit> {
         let config = Arc::clone(&self.config);
-        let (catalogue, unavailable) =
-            self.stop_signal.run_or_drop_on_stop(config.toolbox.load_catalogue()).await?;
-        self.writer.set_tool_details(catalogue.details.clone());
+        let (catalogue, unavailable) = self
+            .stop_signal
+            .run_or_drop_on_stop(config.toolbox.connect_servers_and_build_catalogue())
+            .await?;
+        self.writer.set_tool_details_by_name(catalogue.details.clone());
         self.catalogue = Arc::new(catalogue);
         for server in unavailable {
             if !self.reported_unavailable.contains(&server) {
                 let notice = format!("{server}; continuing without its tools");
                 self.writer
-                    .write_events(|out| out.append_notice(NoticeLevel::Warning, &notice))
+                    .write_or_fail_run(|out| {
+                        out.append_notice(NoticeLevel::Warning, &notice);
+                    })
                     .await?;
                 self.reported_unavailable.push(server);
             }
@@ -351,7 +359,7 @@ impl AgentLoop {
             LoopExit::Failed(reason, detail) => {
                 if self
                     .writer
-                    .write_events(|out| out.report_failed_and_end_text(reason, &detail))
+                    .write_or_fail_run(|out| out.report_failed_and_end_text(reason, &detail))
                     .await
                     .is_ok()
                 {

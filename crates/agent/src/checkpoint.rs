@@ -146,7 +146,10 @@ impl CheckpointStore {
 
     /// Diff that restoring the checkpoint would apply to the folder. Stages the folder's files in
     /// the checkpoint repository first.
-    pub async fn preview_restore_as_diff(&self, hash: &str) -> Result<String, CheckpointError> {
+    pub async fn stage_files_and_preview_restore(
+        &self,
+        hash: &str,
+    ) -> Result<String, CheckpointError> {
         self.run_git(&["add", "-A", "--", "."]).await?;
         self.run_git(&["diff", "--cached", "-R", "--no-color", "--no-ext-diff", hash]).await
     }

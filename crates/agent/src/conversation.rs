@@ -4,6 +4,7 @@
 //!
 //! Invariant: every call is followed by exactly one result, even if the log has none.
 
+mod message_text;
 mod pending_call;
 mod turn;
 
@@ -33,7 +34,8 @@ pub struct Conversation {
 struct ActiveRun {
     run_id: String,
     rounds: u32,
-    message_parts: BTreeMap<MessageId, PartPosition>,
+    /// A message has several parts if thoughts came between its texts.
+    message_parts: BTreeMap<MessageId, Vec<PartPosition>>,
     thought_parts: BTreeMap<StepId, PartPosition>,
     calls: BTreeMap<StepId, PendingCall>,
     ask_steps: BTreeMap<String, StepId>,
@@ -65,18 +67,12 @@ impl Conversation {
             }
             Event::MessageStarted { message, .. } => {
                 let position = self.append_agent_part(Part::Text(String::new()));
-                self.active_run.message_parts.insert(*message, position);
+                self.active_run.message_parts.insert(*message, vec![position]);
             }
-            Event::TextAppended { message, text } => {
-                if let Some(message_text) = self.message_text_mut(*message) {
-                    message_text.push_str(text);
-                }
-            }
+            Event::TextAppended { message, text } => self.append_message_text(*message, text),
             Event::TextRewritten { message, kept_bytes, text } => {
-                if let Some(message_text) = self.message_text_mut(*message) {
-                    message_text.truncate(message_text.floor_char_boundary(*kept_bytes));
-                    message_text.push_str(text);
-                }
+                self.truncate_message_text(*message, *kept_bytes);
+                self.append_message_text(*message, text);
             }
             Event::ReasoningStarted { step, .. } => {
                 let position =
@@ -111,12 +107,12 @@ impl Conversation {
                 ..
             } => self.add_call(*step, call, &qualify_tool_name_for_model(server.as_deref(), name)),
             Event::ArgumentsAppended { step, text } => {
-                if let Some(call) = self.active_call_mut(*step) {
+                if let Some(call) = self.find_active_call_mut(*step) {
                     call.arguments.push_str(text);
                 }
             }
             Event::ArgumentsReplaced { step, text } => {
-                if let Some(call) = self.active_call_mut(*step) {
+                if let Some(call) = self.find_active_call_mut(*step) {
                     text.as_ref().clone_into(&mut call.arguments);
                 }
             }
@@ -241,15 +237,7 @@ impl Conversation {
         }
     }
 
-    fn message_text_mut(&mut self, message: MessageId) -> Option<&mut String> {
-        let position = self.active_run.message_parts.get(&message).copied();
-        match self.part_at_mut(position)? {
-            Part::Text(text) => Some(text),
-            Part::Thought { .. } | Part::Call(_) => None,
-        }
-    }
-
-    fn active_call_mut(&mut self, step: StepId) -> Option<&mut Call> {
+    fn find_active_call_mut(&mut self, step: StepId) -> Option<&mut Call> {
         let position = self.active_run.calls.get(&step).map(|pending| pending.position);
         match self.part_at_mut(position)? {
             Part::Call(call) => Some(call),
@@ -261,7 +249,7 @@ impl Conversation {
         let position = self.active_run.thought_parts.get(&step).copied();
         if let Some(Part::Thought { seal, .. }) = self.part_at_mut(position) {
             *seal = Some(new_seal.to_owned());
-        } else if let Some(call) = self.active_call_mut(step) {
+        } else if let Some(call) = self.find_active_call_mut(step) {
             call.seal = Some(new_seal.to_owned());
         }
     }
@@ -269,9 +257,7 @@ impl Conversation {
     /// Blanks withdrawn parts; blank parts are never sent.
     fn blank_withdrawn_parts(&mut self, messages: &[MessageId], steps: &[StepId]) {
         for message in messages {
-            if let Some(text) = self.message_text_mut(*message) {
-                text.clear();
-            }
+            self.truncate_message_text(*message, 0);
         }
         for step in steps {
             let position = self.active_run.thought_parts.get(step).copied();

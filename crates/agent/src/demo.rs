@@ -93,7 +93,7 @@ pub(crate) fn stream_demo_reply(
         });
     }
     let script = match input.turns.last() {
-        _ if command == DemoCommand::Tour => tour::script_for_tour(input.turns),
+        _ if command == DemoCommand::Tour => tour::script_for_next_tour_round(input.turns),
         Some(Turn::Results(results)) => script_after_tools(&command, results),
         _ => script_before_tools(&command, last.unwrap_or("")),
     };
@@ -103,7 +103,7 @@ pub(crate) fn stream_demo_reply(
 /// Reply before any tool has run.
 #[allow(clippy::too_many_lines, reason = "one arm per command")]
 fn script_before_tools(command: &DemoCommand, text: &str) -> ReplyScript {
-    let script = ReplyScript::new();
+    let script = ReplyScript::new_empty();
     match command {
         DemoCommand::Help => script.add_text(texts::HELP).end_with_stop(),
         DemoCommand::List => script
@@ -200,7 +200,7 @@ fn script_for_compute(script: ReplyScript, sum: &str) -> ReplyScript {
 
 /// Reply after the tools have returned.
 fn script_after_tools(command: &DemoCommand, results: &[ToolResult]) -> ReplyScript {
-    let script = ReplyScript::new();
+    let script = ReplyScript::new_empty();
     let failed = results.iter().find(|result| result.failed);
     if let Some(failed) = failed {
         return script

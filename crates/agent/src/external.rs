@@ -94,7 +94,7 @@ impl Agent for ExternalAgent {
         Box::pin(agent_run::run_external_agent(Arc::clone(&self.0), job))
     }
 
-    fn describe(&self) -> Pin<Box<dyn Future<Output = AgentDescription> + Send>> {
+    fn connect_tools_and_describe(&self) -> Pin<Box<dyn Future<Output = AgentDescription> + Send>> {
         let model = self.0.model.clone();
         Box::pin(std::future::ready(AgentDescription { model, ..AgentDescription::default() }))
     }

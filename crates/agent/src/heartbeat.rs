@@ -75,7 +75,7 @@ impl Heartbeat {
     ) -> Result<BeatResult, QueueError> {
         let session = self.find_or_create_session(scheduler, owner).await?;
         let queue = scheduler.log.call_store(move |store| store.load_queue(session)).await?;
-        if scheduler.runs.run_in_session(session).is_some() || !queue.is_empty() {
+        if scheduler.runs.active_run_of_session(session).is_some() || !queue.is_empty() {
             return Ok(BeatResult::SkippedBusy);
         }
         let now = now_ms();

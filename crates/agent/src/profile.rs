@@ -181,7 +181,7 @@ impl Profile {
     }
 
     /// Builds the agent. Paths are relative to `config_folder`; `data` is the data folder.
-    pub fn build_agent(
+    pub fn read_files_and_build_agent(
         &self,
         config_folder: &Path,
         data: &Path,
@@ -190,11 +190,15 @@ impl Profile {
     ) -> Result<Arc<dyn Agent>, ProfileError> {
         match &self.agent {
             Some(agent) => {
-                let config =
-                    self.build_external_agent_config(agent, config_folder, data, approval_mode)?;
+                let config = self.create_home_and_build_external_config(
+                    agent,
+                    config_folder,
+                    data,
+                    approval_mode,
+                )?;
                 Ok(Arc::new(ExternalAgent::new(config)))
             }
-            None => Ok(Arc::new(ModelAgent::new(self.build_model_agent_config(
+            None => Ok(Arc::new(ModelAgent::new(self.read_files_and_build_model_config(
                 config_folder,
                 data,
                 approval_mode,
@@ -203,7 +207,7 @@ impl Profile {
         }
     }
 
-    fn build_model_agent_config(
+    fn read_files_and_build_model_config(
         &self,
         config_folder: &Path,
         data: &Path,
@@ -225,10 +229,10 @@ impl Profile {
         let (provider, dialect, rates) = match &self.model {
             None => (Provider::Demo(Pace::Live), DialectName::OpenAiChat, TokenRates::default()),
             Some(name) => {
-                let model = self.build_model_with_key(name, config_folder, &variable)?;
+                let model = self.read_key_and_build_model(name, config_folder, &variable)?;
                 let (dialect, rates) = (model.api.dialect(), TokenRates::for_api(model.api, price));
                 let provider =
-                    Provider::new_model(model, self.patience.call_timeouts(), &authorities)
+                    Provider::for_model(model, self.patience.call_timeouts(), &authorities)
                         .map_err(|error| ProfileError(error.to_string()))?;
                 (provider, dialect, rates)
             }

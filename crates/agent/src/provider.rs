@@ -105,7 +105,7 @@ impl Provider {
     }
 
     /// A model's server, with extra trusted certificates.
-    pub fn new_model(
+    pub fn for_model(
         model: Model,
         timeouts: CallTimeouts,
         authorities: &[reqwest::Certificate],

@@ -116,7 +116,7 @@ impl RunWriter {
     /// Adds the queued messages that are meant for this run, and removes them from the queue.
     pub async fn move_joining_messages_to_run(&mut self) -> Result<(), AppendFailed> {
         let Some((log, session, _)) = self.job.log_and_ids() else { return Err(AppendFailed) };
-        let joined = match self.job.take_joining_and_lock_queue().await {
+        let joined = match self.job.take_joining_messages_and_lock_queue().await {
             Ok(Some(joined)) if !joined.messages.is_empty() => joined,
             Ok(_) => return Ok(()),
             Err(error) => {
@@ -124,12 +124,15 @@ impl RunWriter {
                 return Ok(());
             }
         };
-        self.write_events(|out| {
+        self.write_or_fail_run(|out| {
             for message in &joined.messages {
                 out.append_stateless_event(Event::PromptJoined {
                     queued: message.id.to_string().into(),
                 });
-                out.append_prompt_with_images_or_end_run(&message.text, &message.images);
+                out.append_prompt_with_images_unless_finish_requested(
+                    &message.text,
+                    &message.images,
+                );
             }
         })
         .await?;
@@ -141,7 +144,7 @@ impl RunWriter {
     }
 
     /// Sets the tool details that are added to `ToolStarted` events.
-    pub fn set_tool_details(&mut self, tools: ToolDetailsByName) {
+    pub fn set_tool_details_by_name(&mut self, tools: ToolDetailsByName) {
         self.sink.tool_details = tools;
     }
 
@@ -184,8 +187,8 @@ impl RunWriter {
     }
 
     /// Expiry time of an ask opened now.
-    pub fn new_ask_expiry(&self) -> Millis {
-        self.sink.new_ask_expiry()
+    pub fn expiry_for_new_ask(&self) -> Millis {
+        self.sink.expiry_for_new_ask()
     }
 
     /// Ids of the open asks.
@@ -214,23 +217,23 @@ impl RunWriter {
     /// Parses bytes of a reply and appends the resulting events.
     pub async fn parse_and_append_reply(&mut self, bytes: &[u8]) -> Result<(), AppendFailed> {
         self.ingest.push(bytes, Some(now_ms()), &mut self.sink);
-        self.apply_and_append_pending_events().await
+        self.apply_and_append_or_fail_run().await
     }
 
     /// Appends the events that `write` produces; returns its result.
-    pub async fn write_events<T>(
+    pub async fn write_or_fail_run<T>(
         &mut self,
         write: impl FnOnce(&mut Writer<'_>) -> T,
     ) -> Result<T, AppendFailed> {
         let written = write(&mut self.ingest.writer(Some(now_ms()), &mut self.sink));
-        self.apply_and_append_pending_events().await?;
+        self.apply_and_append_or_fail_run().await?;
         Ok(written)
     }
 
     /// Ends the reply and returns how it ended.
     pub async fn end_model_reply(&mut self) -> Result<ReportedEnd, AppendFailed> {
         let reported_end = self.ingest.end_reply(Some(now_ms()), &mut self.sink);
-        self.apply_and_append_pending_events().await?;
+        self.apply_and_append_or_fail_run().await?;
         Ok(reported_end)
     }
 
@@ -239,7 +242,7 @@ impl RunWriter {
     pub async fn finish_run(mut self, input_end: InputEnd) {
         self.ingest.finish(input_end, Some(now_ms()), &mut self.sink);
         // If appending fails, dropping the job ends the run.
-        let _stored = self.apply_and_append_pending_events().await;
+        let _stored = self.apply_and_append_or_fail_run().await;
     }
 
     /// Leaves the run open: it waits for an answer, and the next process resumes it.
@@ -253,7 +256,7 @@ impl RunWriter {
     }
 
     /// Turns to send to a model, with the newest images loaded or replaced by a note.
-    pub async fn load_turns_for_model(&self, image_mode: ImageMode) -> Vec<Turn> {
+    pub async fn build_turns_and_load_images(&self, image_mode: ImageMode) -> Vec<Turn> {
         let mut turns = self.conversation.build_sendable_turns();
         if image_mode == ImageMode::Send {
             self.inline_newest_images(&mut turns).await;
@@ -300,7 +303,7 @@ impl RunWriter {
     }
 
     /// True if the model has asked to end the run.
-    pub fn has_model_requested_end(&mut self) -> bool {
+    pub fn is_end_requested_or_ended(&mut self) -> bool {
         self.ingest.writer(None, &mut self.sink).is_end_requested_or_ended()
     }
 
@@ -315,12 +318,12 @@ impl RunWriter {
             .log_and_ids()
             .ok_or_else(|| StoreError::Failed("the run has ended".to_owned()))?;
         let digest = Digest::sha256(&bytes);
-        log.call_store(move |store| store.put_blob_for_session(session, digest.0, kind, &bytes))
+        log.call_store(move |store| store.store_blob_for_session(session, digest.0, kind, &bytes))
             .await?;
         Ok(format!("blob {digest}"))
     }
 
-    async fn apply_and_append_pending_events(&mut self) -> Result<(), AppendFailed> {
+    async fn apply_and_append_or_fail_run(&mut self) -> Result<(), AppendFailed> {
         let events = std::mem::take(&mut self.sink.pending_events);
         for (_, event) in &events {
             self.conversation.apply_event(event);

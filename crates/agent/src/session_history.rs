@@ -84,7 +84,7 @@ pub async fn load_agent_session_id(
 ) -> Result<Option<String>, StoreError> {
     let (mut agent_session, mut is_run_of_agent) = (None, false);
     // Records from before the branch belong to the parent's session.
-    let session_row = log.call_store(move |store| store.load_session(session)).await?;
+    let session_row = log.call_store(move |store| store.load_session_even_deleted(session)).await?;
     let branch_start = session_row.and_then(|row| row.parent).map_or(0, |(_, head)| head);
     for_each_record_of_session(log, session, |record| match &record.event {
         Event::RunStarted { dialect, .. } => is_run_of_agent = dialect == agent,

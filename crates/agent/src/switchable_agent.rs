@@ -54,8 +54,8 @@ impl Agent for SwitchableAgent {
         self.current().run_job(job)
     }
 
-    fn describe(&self) -> Pin<Box<dyn Future<Output = AgentDescription> + Send>> {
-        self.current().describe()
+    fn connect_tools_and_describe(&self) -> Pin<Box<dyn Future<Output = AgentDescription> + Send>> {
+        self.current().connect_tools_and_describe()
     }
 
     fn can_resume_waiting_run(&self) -> bool {

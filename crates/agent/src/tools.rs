@@ -152,7 +152,9 @@ impl Toolbox {
     }
 
     /// Lists all tools, asking every MCP server; also returns the servers that are unavailable.
-    pub async fn load_catalogue(&self) -> (ToolCatalogue, Vec<ServerUnavailable>) {
+    pub async fn connect_servers_and_build_catalogue(
+        &self,
+    ) -> (ToolCatalogue, Vec<ServerUnavailable>) {
         let mut catalogue = ToolCatalogue::default();
         let mut missing = Vec::new();
         for tool in &self.builtins {

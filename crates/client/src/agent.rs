@@ -24,7 +24,7 @@ pub struct Tool {
 
 impl GatewayClient {
     /// Fetches the description of the agent.
-    pub async fn get_agent_description(&self) -> Result<AgentDescription, RequestError> {
+    pub async fn fetch_agent_description(&self) -> Result<AgentDescription, RequestError> {
         self.get_json("/v1/agent").await
     }
 }

@@ -60,7 +60,7 @@ impl GatewayClient {
     }
 
     /// Fetches the messages that wait, in order.
-    pub async fn get_queue(&self, session: &str) -> Result<Vec<QueuedMessage>, RequestError> {
+    pub async fn fetch_queue(&self, session: &str) -> Result<Vec<QueuedMessage>, RequestError> {
         let path = format!("/v1/sessions/{session}/queue");
         Ok(self.get_json::<QueueResponse>(&path).await?.queue)
     }
@@ -71,7 +71,7 @@ impl GatewayClient {
         session: &str,
         ids: &[String],
     ) -> Result<Vec<QueuedMessage>, RequestError> {
-        let queue = self.get_queue(session).await?;
+        let queue = self.fetch_queue(session).await?;
         let (removed, order): (Vec<_>, Vec<_>) =
             queue.into_iter().map(|message| message.id).partition(|id| ids.contains(id));
         let request =

@@ -42,7 +42,7 @@ struct RunResponse {
 
 impl GatewayClient {
     /// Fetches the state of a run.
-    pub async fn get_run_state(&self, run: &str) -> Result<RunState, RequestError> {
+    pub async fn fetch_run_state(&self, run: &str) -> Result<RunState, RequestError> {
         match self.get_json::<RunResponse>(&format!("/v1/runs/{run}")).await {
             Ok(RunResponse { outcome: Some(outcome) }) => Ok(RunState::Ended(outcome)),
             Ok(RunResponse { outcome: None }) => Ok(RunState::Active),

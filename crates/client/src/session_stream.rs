@@ -199,7 +199,7 @@ impl SessionStream {
     async fn connect_and_forward_events(&mut self) -> ConnectionEnd {
         let updates = self.updates.clone();
         let response = tokio::select! {
-            response = self.connect() => response,
+            response = self.connect_with_protocol_fallback() => response,
             () = updates.closed() => return ConnectionEnd::ReceiverDropped,
         };
         let mut response = match response {
@@ -235,7 +235,7 @@ impl SessionStream {
 
     /// Requests the stream after the last event. A gateway of version 0.1 refuses the parameter
     /// `protocol`; it is asked again without it.
-    async fn connect(&mut self) -> Result<Response, RequestError> {
+    async fn connect_with_protocol_fallback(&mut self) -> Result<Response, RequestError> {
         match self.request_stream().await {
             Err(RequestError::Refused(Refusal { status: 400, .. }))
                 if self.version == ProtocolVersion::V2 =>

@@ -55,7 +55,7 @@ impl GatewayClient {
     }
 
     /// Fetches a session.
-    pub async fn get_session(&self, id: &str) -> Result<Session, RequestError> {
+    pub async fn fetch_session(&self, id: &str) -> Result<Session, RequestError> {
         self.get_json(&format!("/v1/sessions/{id}")).await
     }
 

@@ -116,7 +116,10 @@ impl Channels {
         channels.push(OpenChannel { topic, epoch, subscriber: sender.subscriber() });
         let fold =
             if self.0.merge_window.is_zero() { fold.clone() } else { fold.clone().with_merging() };
-        tokio::spawn(ChannelTask { channels: self.clone(), topic, fold, log_end, sender }.run());
+        tokio::spawn(
+            ChannelTask { channels: self.clone(), topic, fold, log_end, sender }
+                .send_frames_until_no_readers(),
+        );
         Ok((batches, position))
     }
 
@@ -160,7 +163,7 @@ struct ChannelTask {
 impl ChannelTask {
     /// Sends frames until there are no readers, the session is gone or the log cannot be read.
     /// Readers then see the channel close and read the log themselves.
-    async fn run(mut self) {
+    async fn send_frames_until_no_readers(mut self) {
         let window = self.channels.0.merge_window;
         let mut stop = self.channels.0.stop.subscribe();
         let mut last_sent = Instant::now();
@@ -178,7 +181,7 @@ impl ChannelTask {
                 Err(_) => self.send_heartbeat(),
             }
             last_sent = Instant::now();
-            if self.send_new_frames().await.is_err()
+            if self.read_and_send_new_frames().await.is_err()
                 || self.channels.remove_if_no_readers(self.topic, self.fold.epoch(), &self.sender)
             {
                 break;
@@ -192,7 +195,7 @@ impl ChannelTask {
     }
 
     /// Reads new records and sends their frames as one batch.
-    async fn send_new_frames(&mut self) -> Result<(), StoreError> {
+    async fn read_and_send_new_frames(&mut self) -> Result<(), StoreError> {
         let mut bytes = String::new();
         let (start_position, counts_before) = (self.fold.last_position(), self.fold.frame_counts());
         self.fold.read_and_encode_next_records(self.channels.log(), &mut bytes, |_| true).await?;

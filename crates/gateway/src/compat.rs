@@ -43,15 +43,15 @@ pub enum Reasoning {
     Hide,
 }
 
-/// Encoder of one protocol. [`Encoder`] calls `begin_run` and `end_run` once each, with all events
+/// Encoder of one protocol. [`Encoder`] calls `write_run_start` and `write_run_end` once each, with all events
 /// between them.
 pub trait Protocol {
     /// Writes the opening payloads of a run.
-    fn begin_run(&mut self, run: &str, at: Option<Millis>, out: PayloadSink<'_>);
+    fn write_run_start(&mut self, run: &str, at: Option<Millis>, out: PayloadSink<'_>);
     /// Writes the payloads of one event.
     fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>);
     /// Closes open parts, then writes the ending.
-    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>);
+    fn write_run_end(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>);
 }
 
 /// One stream: the first run it is given, in one protocol.
@@ -79,13 +79,13 @@ impl<P: Protocol> Encoder<P> {
         match (&self.stage, &record.event) {
             (EncoderStage::Waiting, Event::RunStarted { .. }) => {
                 self.stage = EncoderStage::Running { run: record.run.clone().into_owned() };
-                self.protocol.begin_run(&record.run, record.at_ms, out);
+                self.protocol.write_run_start(&record.run, record.at_ms, out);
             }
             (EncoderStage::Running { run }, event) if *run == record.run => match event {
                 Event::RunStarted { .. } => {}
                 Event::RunEnded { ending } => {
                     self.stage = EncoderStage::Ended;
-                    self.protocol.end_run(ending, out);
+                    self.protocol.write_run_end(ending, out);
                 }
                 event @ (Event::ImageReceived { .. }
                 | Event::Withdrawn { .. }
@@ -107,10 +107,10 @@ impl<P: Protocol> Encoder<P> {
     pub fn end_as_interrupted_unless_ended(&mut self, out: PayloadSink<'_>) {
         match std::mem::replace(&mut self.stage, EncoderStage::Ended) {
             EncoderStage::Ended => return,
-            EncoderStage::Waiting => self.protocol.begin_run("none", None, out),
+            EncoderStage::Waiting => self.protocol.write_run_start("none", None, out),
             EncoderStage::Running { .. } => {}
         }
-        self.protocol.end_run(&ending::interrupted_ending(), out);
+        self.protocol.write_run_end(&ending::interrupted_ending(), out);
     }
 
     /// True once the last payload was written.

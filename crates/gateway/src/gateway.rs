@@ -116,7 +116,7 @@ impl Gateway {
     pub async fn is_still_authorised(&self, caller: Caller) -> bool {
         let check = self.call_credential_store(move |store| match caller {
             Caller::Owner { owner, token } => {
-                let tokens = store.owner_tokens(owner)?;
+                let tokens = store.owner_tokens_even_revoked(owner)?;
                 Ok(tokens.iter().any(|listed| listed.id == token && listed.revoked_ms.is_none()))
             }
             Caller::Guest { digest, .. } => Ok(store.share_by_digest(digest)?.is_some()),
@@ -140,7 +140,7 @@ impl Gateway {
             created_ms: now,
             revoked_ms: None,
         };
-        self.call_credential_store(move |store| store.put_token(&token)).await?;
+        self.call_credential_store(move |store| store.store_token(&token)).await?;
         Ok((id, secret))
     }
 
@@ -150,7 +150,8 @@ impl Gateway {
         caller: Caller,
         session: SessionId,
     ) -> Result<Option<Session>, StoreError> {
-        let session_row = self.log.call_store(move |store| store.load_session(session)).await?;
+        let session_row =
+            self.log.call_store(move |store| store.load_session_even_deleted(session)).await?;
         Ok(session_row.filter(|row| match caller {
             Caller::Owner { owner, .. } => row.owner == owner,
             Caller::Guest { session, .. } => row.id == session && row.deleted_ms.is_none(),
@@ -158,7 +159,11 @@ impl Gateway {
     }
 
     /// Creates a session and notifies subscribers.
-    pub async fn create_session(&self, owner: OwnerId, title: &str) -> Result<Session, StoreError> {
+    pub async fn create_session_and_notify(
+        &self,
+        owner: OwnerId,
+        title: &str,
+    ) -> Result<Session, StoreError> {
         let session = Session::new(owner, title, now_ms())?;
         let stored = session.clone();
         self.log.call_store(move |store| store.create_session(&stored)).await?;
@@ -196,7 +201,7 @@ impl Gateway {
     }
 
     /// Returns a fresh run id.
-    pub fn new_run_id(&self) -> Result<RunId, StoreError> {
+    pub fn generate_run_id(&self) -> Result<RunId, StoreError> {
         Ok(RunId::new(now_ms(), random_bytes().map_err(StoreError::from)?))
     }
 }

@@ -72,12 +72,12 @@ impl IngestRun {
         self.ingest.push(bytes, Some(now), &mut self.sink);
         self.uncounted_bytes += bytes.len();
         if self.ingest.dialect().is_some() {
-            self.report_uncounted_bytes();
+            self.record_uncounted_bytes_in_metrics();
         }
         self.append_pending_events().await
     }
 
-    fn report_uncounted_bytes(&mut self) {
+    fn record_uncounted_bytes_in_metrics(&mut self) {
         let dialect = self.ingest.dialect().map_or("unknown", DialectName::as_str);
         self.sink.metrics.record_ingested_bytes(dialect, std::mem::take(&mut self.uncounted_bytes));
     }
@@ -85,7 +85,7 @@ impl IngestRun {
     /// Finishes the run. Returns its outcome.
     pub async fn finish(mut self, input_end: InputEnd, now: Millis) -> Result<Outcome, StoreError> {
         self.ingest.finish(input_end, Some(now), &mut self.sink);
-        self.report_uncounted_bytes();
+        self.record_uncounted_bytes_in_metrics();
         match self.append_pending_events().await {
             Ok(()) => Ok(self.outcome.unwrap_or(Outcome::Truncated)),
             Err(error) => {

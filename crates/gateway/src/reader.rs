@@ -32,7 +32,7 @@ pub enum Start {
 impl Start {
     /// Parses a cursor. `Err(Snapshot)` if it belongs to another stream or epoch, or to a record
     /// that does not exist.
-    pub fn from_cursor_or_snapshot(
+    pub fn try_from_optional_cursor(
         cursor: Option<&str>,
         topic: Topic,
         epoch: u32,
@@ -166,7 +166,7 @@ impl Reader {
             mem::replace(&mut self.state, ReaderState::Restarting { has_missed_frames: false });
         let bytes = match state {
             ReaderState::Restarting { has_missed_frames: true }
-                if self.record_lag_and_check_limit().await? =>
+                if self.record_lag_and_is_over_limit().await? =>
             {
                 return Err(ReadError::TooSlow);
             }
@@ -189,7 +189,7 @@ impl Reader {
         Ok(bytes)
     }
 
-    async fn record_lag_and_check_limit(&self) -> Result<bool, StoreError> {
+    async fn record_lag_and_is_over_limit(&self) -> Result<bool, StoreError> {
         let log = self.channels.log();
         let end = *log.watch_log_end(self.topic.session).await?.borrow();
         let lag = end.saturating_sub(self.last_position.seq);

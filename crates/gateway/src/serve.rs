@@ -25,7 +25,7 @@ pub async fn serve_and_shut_down(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let app = build_gateway_router(Arc::clone(&gateway));
-    tokio::spawn(Arc::clone(&gateway.scheduler).run_all_queues_until_stopped());
+    tokio::spawn(Arc::clone(&gateway.scheduler).resume_and_run_queues_until_stopped());
     let bounds = gateway.connection_limits;
     let permits = Arc::new(Semaphore::new(bounds.connections_max));
     let (closing, _) = fanout(1, ());

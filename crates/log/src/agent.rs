@@ -55,7 +55,7 @@ pub trait Agent: Send + Sync + 'static {
     fn run_job(&self, job: Job) -> AgentFuture;
 
     /// Describes the agent. May wait for tool servers.
-    fn describe(&self) -> Pin<Box<dyn Future<Output = AgentDescription> + Send>> {
+    fn connect_tools_and_describe(&self) -> Pin<Box<dyn Future<Output = AgentDescription> + Send>> {
         Box::pin(std::future::ready(AgentDescription::default()))
     }
 
@@ -100,8 +100,8 @@ impl fmt::Debug for Job {
 }
 
 impl Job {
-    /// Starts the run: appends `run_started` and `prompt_received`.
-    pub async fn start_run(
+    /// Creates the job of a new run and appends `run_started` and `prompt_received`.
+    pub async fn create_and_append_run_start(
         agent: &Arc<dyn Agent>,
         prompt: Prompt,
         handles: RunHandles,
@@ -176,13 +176,15 @@ impl Job {
 
     /// Locks the queue and reads the messages that are to join this run. They stay queued until
     /// `JoiningMessages::remove_from_queue`. `None` if there are none.
-    pub async fn take_joining_and_lock_queue(&self) -> Result<Option<JoiningMessages>, StoreError> {
+    pub async fn take_joining_messages_and_lock_queue(
+        &self,
+    ) -> Result<Option<JoiningMessages>, StoreError> {
         let Some(OpenRun { handles: RunHandles { appender: run, queues, .. }, .. }) =
             &self.open_run
         else {
             return Ok(None);
         };
-        queues.take_joining_and_lock_queue(run.log(), run.session()).await
+        queues.take_joining_messages_and_lock_queue(run.log(), run.session()).await
     }
 }
 

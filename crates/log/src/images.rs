@@ -29,7 +29,7 @@ pub(crate) async fn move_inline_images_to_blobs(
         let (digest, kind) = (Digest::sha256(&bytes), media_type.to_string());
         let stored =
             Image::Kept { media_type: media_type.clone(), digest: digest.to_string().into() };
-        log.call_store(move |store| store.put_blob_for_session(session, digest.0, &kind, &bytes))
+        log.call_store(move |store| store.store_blob_for_session(session, digest.0, &kind, &bytes))
             .await?;
         *image = stored;
     }

@@ -111,7 +111,7 @@ impl Log {
     }
 
     /// Returns the append handle of a run that is about to begin, or was found open.
-    pub fn run_appender(&self, session: SessionId, run: RunId) -> RunAppender {
+    pub fn build_run_appender(&self, session: SessionId, run: RunId) -> RunAppender {
         RunAppender { log: self.clone(), session, run_id: run, indexer: RunIndexer::default() }
     }
 
@@ -133,7 +133,8 @@ impl Log {
         if let Some(end) = self.tails.watch_end_if_cached(session) {
             return Ok(end);
         }
-        let session_row = self.call_store(move |store| store.load_session(session)).await?;
+        let session_row =
+            self.call_store(move |store| store.load_session_even_deleted(session)).await?;
         let head = session_row.ok_or(StoreError::NoSession(session))?.head;
         Ok(self.tails.create_or_advance_tail_and_watch_end(session, head))
     }

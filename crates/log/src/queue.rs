@@ -89,7 +89,7 @@ impl Queues {
     }
 
     /// Locks the queue and returns the messages that are to join the current run, if any.
-    pub async fn take_joining_and_lock_queue(
+    pub async fn take_joining_messages_and_lock_queue(
         &self,
         log: &Log,
         session: SessionId,

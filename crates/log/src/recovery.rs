@@ -21,7 +21,7 @@ const END_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Ends every run that the store has open, because its writer is gone; runs of `agent` that wait
 /// for an answer are returned as jobs instead. A run whose log is damaged stays open until it is
 /// repaired.
-pub async fn recover_open_runs(
+pub async fn interrupt_open_runs_or_make_jobs(
     log: &Log,
     runs: &ActiveRuns,
     queues: &Arc<Queues>,
@@ -41,7 +41,7 @@ pub async fn recover_open_runs(
 
 /// Reads a log up to `end` and builds the records that close the run open there. A branch in the
 /// middle of a run ends with them.
-pub async fn build_closing_chunk_if_run_open(
+pub async fn read_log_and_build_closing_chunk(
     log: &Log,
     session: SessionId,
     end: u64,
@@ -100,9 +100,9 @@ async fn interrupt_run_or_make_job(
     agent: Option<&dyn Agent>,
     row: &RunRow,
 ) -> Result<Option<Job>, StoreError> {
-    let mut run = log.run_appender(row.session, row.id);
+    let mut run = log.build_run_appender(row.session, row.id);
     let (mut is_resumable, mut prompt, mut joined) = (false, None, Vec::new());
-    let unfinished = replay_run(log, row, |event| {
+    let unfinished = read_unfinished_run_from_log(log, row, |event| {
         run.index_logged_event(event);
         match event {
             Event::RunStarted { dialect, .. } => {
@@ -154,7 +154,7 @@ async fn remove_joined_from_queue(
 
 /// Replays the events of one run from the log into an `UnfinishedRun`, calling
 /// `on_event` with each.
-async fn replay_run(
+async fn read_unfinished_run_from_log(
     log: &Log,
     row: &RunRow,
     mut on_event: impl FnMut(&Event<'_>),
@@ -193,7 +193,7 @@ pub async fn retry_ending_run_as_storage_failure(
         usage: TokenUsage::default(),
     };
     loop {
-        let result = match replay_run(run.log(), &row, |_| {}).await {
+        let result = match read_unfinished_run_from_log(run.log(), &row, |_| {}).await {
             Ok(unfinished) => {
                 let reason = Some(FailureReason::Storage);
                 let events = unfinished.closing_events(Outcome::Failed, reason, &error.to_string());

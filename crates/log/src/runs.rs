@@ -169,7 +169,7 @@ impl ActiveRuns {
     }
 
     /// The active run of a session.
-    pub fn run_in_session(&self, session: SessionId) -> Option<RunId> {
+    pub fn active_run_of_session(&self, session: SessionId) -> Option<RunId> {
         self.lock()
             .iter()
             .find(|(_, active_run)| active_run.session == session)

@@ -10,7 +10,7 @@ use crate::agent::{Agent, Job, Prompt, RunHandles};
 use crate::id::{QueuedId, RunId, SessionId};
 use crate::limits::QUEUED_MESSAGES_MAX;
 use crate::queue::{Delivery, QueueEdit, QueueError, Queues};
-use crate::recovery::recover_open_runs;
+use crate::recovery::interrupt_open_runs_or_make_jobs;
 use crate::runs::ActiveRuns;
 use crate::store::{Chunk, QueuedMessage, Store, StoreError};
 
@@ -48,7 +48,8 @@ impl Scheduler {
         let log = Log::open(store).map_err(|error| StoreError::Failed(error.to_string()))?;
         let runs = ActiveRuns::new(log.session_changes().clone());
         let queues = Arc::<Queues>::default();
-        let resumable = recover_open_runs(&log, &runs, &queues, agent.as_deref()).await?;
+        let resumable =
+            interrupt_open_runs_or_make_jobs(&log, &runs, &queues, agent.as_deref()).await?;
         Ok(Scheduler {
             log,
             runs,
@@ -94,7 +95,7 @@ impl Scheduler {
         let id = message.id;
         queue.push(message);
         self.log.call_store(move |store| store.set_queue(session, &queue)).await?;
-        if turn == Delivery::CurrentRun && self.runs.run_in_session(session).is_some() {
+        if turn == Delivery::CurrentRun && self.runs.active_run_of_session(session).is_some() {
             self.queues.lock_joining_ids().entry(session).or_default().insert(id);
         }
         drop(session_guard);
@@ -180,7 +181,7 @@ impl Scheduler {
 
     /// Runs the queues of all sessions: at start, and whenever a run has been removed. Returns when
     /// the process stops.
-    pub async fn run_all_queues_until_stopped(self: Arc<Self>) {
+    pub async fn resume_and_run_queues_until_stopped(self: Arc<Self>) {
         let Some(agent) = &self.agent else { return };
         for job in self.take_resumable_jobs() {
             tokio::spawn(agent.0.run_job(job));
@@ -190,7 +191,7 @@ impl Scheduler {
             match self.log.call_store(Store::undeleted_sessions_with_queue).await {
                 Ok(queued_sessions) => {
                     for session in queued_sessions {
-                        if self.runs.run_in_session(session).is_none() {
+                        if self.runs.active_run_of_session(session).is_none() {
                             tokio::spawn(Arc::clone(&self).run_queue_of_session(session));
                         }
                     }
@@ -209,7 +210,7 @@ impl Scheduler {
         let Some(agent) = &self.agent else { return Ok(None) };
         let lock = self.queues.session_lock(session);
         let _changing = lock.lock().await;
-        if self.runs.run_in_session(session).is_none() {
+        if self.runs.active_run_of_session(session).is_none() {
             // The run that they were to join has ended.
             self.queues.lock_joining_ids().remove(&session);
         }
@@ -239,12 +240,12 @@ impl Scheduler {
                 return Ok(None);
             }
             let handles = RunHandles {
-                appender: self.log.run_appender(session, run),
+                appender: self.log.build_run_appender(session, run),
                 ticket,
                 queues: self.queues.clone(),
             };
             let prompt = Prompt { text: message.text, images: message.images };
-            let job = Job::start_run(&agent.0, prompt, handles).await?;
+            let job = Job::create_and_append_run_start(&agent.0, prompt, handles).await?;
             queue.remove(0);
             self.log.call_store(move |store| store.set_queue(session, &queue)).await?;
             self.log.session_changes().notify_changed(session);
@@ -257,7 +258,8 @@ impl Scheduler {
 
     /// True if the session is deleted or missing, so that no run may begin.
     async fn is_session_deleted_or_missing(&self, session: SessionId) -> Result<bool, StoreError> {
-        let session_row = self.log.call_store(move |store| store.load_session(session)).await?;
+        let session_row =
+            self.log.call_store(move |store| store.load_session_even_deleted(session)).await?;
         Ok(session_row.is_none_or(|row| row.deleted_ms.is_some()))
     }
 }

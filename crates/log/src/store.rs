@@ -199,13 +199,13 @@ pub struct Share {
 /// Storage for tokens and shared links.
 pub trait CredentialStore: Send + Sync + 'static {
     /// Every owner who has had a token, oldest first.
-    fn list_token_owners(&self) -> Result<Vec<OwnerId>, StoreError>;
+    fn list_token_owners_even_revoked(&self) -> Result<Vec<OwnerId>, StoreError>;
     /// Stores a token.
-    fn put_token(&self, token: &Token) -> Result<(), StoreError>;
+    fn store_token(&self, token: &Token) -> Result<(), StoreError>;
     /// The token with this digest, also if revoked.
     fn token_by_digest_even_revoked(&self, digest: [u8; 32]) -> Result<Option<Token>, StoreError>;
     /// All tokens of an owner.
-    fn owner_tokens(&self, owner: OwnerId) -> Result<Vec<Token>, StoreError>;
+    fn owner_tokens_even_revoked(&self, owner: OwnerId) -> Result<Vec<Token>, StoreError>;
     /// Revokes a token. Returns false if the owner has no such token.
     fn revoke_token_of_owner(
         &self,
@@ -214,7 +214,7 @@ pub trait CredentialStore: Send + Sync + 'static {
         now: Millis,
     ) -> Result<bool, StoreError>;
     /// Stores a shared link.
-    fn put_share(&self, share: &Share) -> Result<(), StoreError>;
+    fn store_share(&self, share: &Share) -> Result<(), StoreError>;
     /// The shared link with this digest.
     fn share_by_digest(&self, digest: [u8; 32]) -> Result<Option<Share>, StoreError>;
     /// All shared links of a session.
@@ -249,7 +249,7 @@ pub trait Store: Send + Sync + 'static {
     /// Stores a new, empty session.
     fn create_session(&self, session: &Session) -> Result<(), StoreError>;
     /// The session with this id.
-    fn load_session(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
+    fn load_session_even_deleted(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
     /// The sessions of an owner that match a query.
     fn list_sessions_of_owner(
         &self,
@@ -298,7 +298,7 @@ pub trait Store: Send + Sync + 'static {
     fn undeleted_sessions_with_queue(&self) -> Result<Vec<SessionId>, StoreError>;
 
     /// Stores bytes under their SHA-256 digest, for as long as a session refers to them.
-    fn put_blob_for_session(
+    fn store_blob_for_session(
         &self,
         session: SessionId,
         digest: [u8; 32],

@@ -194,7 +194,7 @@ pub(crate) struct InputArgs {
 
     /// Dialect of the stream; `auto` detects it from the first lines
     #[arg(long, default_value = "auto", value_name = "DIALECT",
-          value_parser = PossibleValuesParser::new(dialect_names()))]
+          value_parser = PossibleValuesParser::new(dialect_names_with_auto()))]
     from: String,
 
     /// How to show thinking (default: depends on the view)
@@ -311,7 +311,7 @@ fn parse_finish_word(word: &str) -> Result<ControlWord, ControlWordError> {
     ControlWord::new(word, ControlMeaning::Finish)
 }
 
-fn dialect_names() -> Vec<&'static str> {
+fn dialect_names_with_auto() -> Vec<&'static str> {
     let known = DialectName::ALL.iter().map(|name| name.as_str());
     std::iter::once("auto").chain(known).collect()
 }

@@ -26,7 +26,7 @@ use millpond_terminal::tty::can_draw_on_stdout;
 use tokio::sync::oneshot;
 
 use crate::args::{ChatArgs, ImagesArg, PipeOutput};
-use crate::command::{build_multi_thread_runtime, report_failure};
+use crate::command::{build_multi_thread_runtime, print_error_and_return_failure};
 use crate::local_gateway::{GatewayTarget, read_token_file};
 use crate::serve;
 use crate::settings::{ListenAddress, SettingSource, Settings};
@@ -39,9 +39,11 @@ const MESSAGE_BYTES_MAX: u64 = 1_000_000;
 pub(crate) fn run(args: &ChatArgs) -> ExitCode {
     let runtime = match build_multi_thread_runtime() {
         Ok(runtime) => runtime,
-        Err(problem) => return report_failure(&problem),
+        Err(problem) => return print_error_and_return_failure(&problem),
     };
-    let ended = runtime.block_on(run_chat(args)).unwrap_or_else(|problem| report_failure(&problem));
+    let ended = runtime
+        .block_on(run_chat(args))
+        .unwrap_or_else(|problem| print_error_and_return_failure(&problem));
     // A thread may still block on reading standard input.
     runtime.shutdown_background();
     ended
@@ -285,7 +287,7 @@ async fn fetch_requested_session(
     match args.resume.as_deref() {
         // Without an ID, the chat shows a list to choose from.
         None | Some("") => Ok(None),
-        Some(id) => match client.get_session(id).await {
+        Some(id) => match client.fetch_session(id).await {
             Ok(session) => Ok(Some(session)),
             Err(error) => Err(format!("cannot open conversation {id}: {error}")),
         },

@@ -7,7 +7,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::show::print_to_stderr;
 
 /// Prints the error and returns the exit status 1.
-pub(crate) fn report_failure(problem: &str) -> ExitCode {
+pub(crate) fn print_error_and_return_failure(problem: &str) -> ExitCode {
     print_to_stderr(problem);
     ExitCode::FAILURE
 }

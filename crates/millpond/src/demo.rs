@@ -17,14 +17,19 @@ use millpond_log::store::sqlite::{Durability, SqliteStore};
 use millpond_log::store::{Chunk, QueuedMessage, Session, Store};
 use millpond_terminal::output::RowOutput;
 use millpond_terminal::page_display::PageDisplay;
+use tokio::signal::unix::SignalKind;
 
 use crate::args::DemoArgs;
-use crate::command::{build_multi_thread_runtime, report_failure};
-use crate::serve::listen_for_stop_signals;
+use crate::command::{build_multi_thread_runtime, print_error_and_return_failure};
+use crate::serve::listen_for_signals;
 use crate::show::print_to_stderr;
 
 /// Prompt that the demo agent answers with a run of three rounds.
 const PROMPT: &str = "Tour this folder: what is here, and what is left to do?";
+
+/// Signals that cancel the run; SIGHUP comes from a terminal that is closed.
+const CANCEL_SIGNALS: [SignalKind; 3] =
+    [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
 
 /// Files of the folder that the demo agent works in.
 const SAMPLE_FILES: [(&str, &str); 4] = [
@@ -41,7 +46,7 @@ pub(crate) fn run(args: &DemoArgs) -> ExitCode {
         Ok(Outcome::Completed) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(_) => ExitCode::from(3),
-        Err(problem) => report_failure(&problem),
+        Err(problem) => print_error_and_return_failure(&problem),
     }
 }
 
@@ -53,7 +58,7 @@ async fn run_demo(args: &DemoArgs) -> Result<Outcome, String> {
     write_sample_files(&work).map_err(|error| format!("cannot write sample files: {error}"))?;
     let profile = Profile { folder: Some(work.clone()), ..Profile::default() };
     let agent = profile
-        .build_agent(&work, &data, ApprovalMode::Ask, |_| None)
+        .read_files_and_build_agent(&work, &data, ApprovalMode::Ask, |_| None)
         .map_err(|error| error.to_string())?;
     let store = SqliteStore::open(&data, Durability::Window).map_err(|error| error.to_string())?;
     let owner = OwnerId::new(now_ms(), random_bytes().map_err(|error| error.to_string())?);
@@ -64,7 +69,7 @@ async fn run_demo(args: &DemoArgs) -> Result<Outcome, String> {
         .await
         .map_err(|error| error.to_string())?;
     let scheduler = Arc::new(scheduler);
-    tokio::spawn(Arc::clone(&scheduler).run_all_queues_until_stopped());
+    tokio::spawn(Arc::clone(&scheduler).resume_and_run_queues_until_stopped());
     let outcome = send_and_show_run(args, &scheduler, session.id).await?;
     scheduler.log.close().await;
     print_to_stderr(&format!(
@@ -86,7 +91,7 @@ async fn send_and_show_run(
     session: SessionId,
 ) -> Result<Outcome, String> {
     let log = &scheduler.log;
-    let mut stop = std::pin::pin!(listen_for_stop_signals()?);
+    let mut stop = std::pin::pin!(listen_for_signals(&CANCEL_SIGNALS)?);
     let mut log_end = log.watch_log_end(session).await.map_err(|error| error.to_string())?;
     let id = QueuedId::new(now_ms(), random_bytes().map_err(|error| error.to_string())?);
     let text = PROMPT.to_owned();
@@ -95,7 +100,7 @@ async fn send_and_show_run(
         .accept_message_once(session, message, Delivery::NextRun)
         .await
         .map_err(|error| error.to_string())?;
-    let output = RowOutput::open_stdout_as_screen_or_lines(|name| std::env::var(name).ok());
+    let output = RowOutput::wait_for_cursor_and_open_stdout(|name| std::env::var(name).ok());
     let display = PageDisplay::start(args.view_name(), output);
     let mut view = View::new(args.view_name(), ViewOptions::default());
     let (mut next_seq, mut outcome, mut is_stopping) = (0, None, false);

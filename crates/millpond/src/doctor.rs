@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use millpond_log::store::sqlite::SqliteStore;
 
 use crate::args::DoctorArgs;
-use crate::command::report_failure;
+use crate::command::print_error_and_return_failure;
 use crate::show::print_to_stderr;
 
 /// Runs `millpond doctor`.
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &DoctorArgs) -> ExitCode {
     match check_repair_or_backup(args) {
         Ok(LogState::Sound) => ExitCode::SUCCESS,
         Ok(LogState::Damaged) => ExitCode::FAILURE,
-        Err(problem) => report_failure(&problem),
+        Err(problem) => print_error_and_return_failure(&problem),
     }
 }
 
@@ -33,7 +33,7 @@ fn check_repair_or_backup(args: &DoctorArgs) -> Result<LogState, String> {
         return Err(format!("no log in {folder}: use --data with the folder of `millpond serve`"));
     }
     if let Some(to) = &args.backup {
-        SqliteStore::backup_directory(&folder, to)
+        SqliteStore::backup_store_in_directory(&folder, to)
             .map_err(|error| format!("cannot copy to {}: {error}", to.display()))?;
         print_to_stderr(&format!("copied to {}", to.display()));
         return Ok(LogState::Sound);

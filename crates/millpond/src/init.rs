@@ -9,7 +9,7 @@ use millpond_agent::external::AgentKind;
 use serde_json::Value;
 
 use crate::args::InitArgs;
-use crate::command::{block_on, report_failure};
+use crate::command::{block_on, print_error_and_return_failure};
 use crate::show::print_to_stderr;
 
 /// Hosted provider whose API key may be in the environment.
@@ -111,14 +111,14 @@ struct FoundProfile {
 
 /// Runs `millpond init`.
 pub(crate) fn run(args: &InitArgs) -> ExitCode {
-    match block_on(write_initial_config(&args.file)) {
+    match block_on(probe_and_write_initial_config(&args.file)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => report_failure(&problem),
+        Err(problem) => print_error_and_return_failure(&problem),
     }
 }
 
 /// Looks for providers, servers and agents, and writes their profiles to the new `file`.
-async fn write_initial_config(file: &Path) -> Result<(), String> {
+async fn probe_and_write_initial_config(file: &Path) -> Result<(), String> {
     let mut found = find_hosted_providers(|name| std::env::var(name).ok());
     found.extend(probe_local_servers().await);
     found.extend(find_installed_agents());
@@ -295,7 +295,12 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             let config = load_settings(&file).unwrap();
             let (_, profile) = config.active_profile().unwrap().unwrap();
-            let made = profile.build_agent(dir.path(), dir.path(), ApprovalMode::Ask, |_| None);
+            let made = profile.read_files_and_build_agent(
+                dir.path(),
+                dir.path(),
+                ApprovalMode::Ask,
+                |_| None,
+            );
             assert!(made.is_ok(), "{text}");
         }
     }

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use millpond_client::RequestError;
 
 use crate::args::LoginArgs;
-use crate::command::{block_on, report_failure};
+use crate::command::{block_on, print_error_and_return_failure};
 use crate::local_gateway::GatewayTarget;
 
 /// Runs `millpond login`.
 pub(crate) fn run(args: &LoginArgs) -> ExitCode {
     match block_on(request_login_link(args)) {
         Ok(link) => crate::print_to_stdout(format!("{link}\n").as_bytes()),
-        Err(problem) => report_failure(&problem),
+        Err(problem) => print_error_and_return_failure(&problem),
     }
 }
 

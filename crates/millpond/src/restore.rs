@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use millpond_agent::checkpoint::CheckpointStore;
 
 use crate::args::RestoreArgs;
-use crate::command::{block_on, report_failure};
+use crate::command::{block_on, print_error_and_return_failure};
 use crate::print_to_stdout;
 use crate::show::print_to_stderr;
 
 /// Runs `millpond restore`.
 pub(crate) fn run(args: &RestoreArgs) -> ExitCode {
-    block_on(list_or_restore(args)).unwrap_or_else(|problem| report_failure(&problem))
+    block_on(list_or_restore(args))
+        .unwrap_or_else(|problem| print_error_and_return_failure(&problem))
 }
 
 /// Lists the checkpoints, or shows the changes, asks and restores.
@@ -34,7 +35,7 @@ async fn list_or_restore(args: &RestoreArgs) -> Result<ExitCode, String> {
         return Ok(print_to_stdout(lines.concat().as_bytes()));
     };
     let hash = checkpoints.find_hash_by_prefix(beginning).await.map_err(words)?;
-    let diff = checkpoints.preview_restore_as_diff(&hash).await.map_err(words)?;
+    let diff = checkpoints.stage_files_and_preview_restore(&hash).await.map_err(words)?;
     if diff.is_empty() {
         print_to_stderr("nothing to restore: the files match the checkpoint");
         return Ok(ExitCode::SUCCESS);

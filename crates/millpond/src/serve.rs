@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use millpond_agent::agent_loop::ApprovalMode;
@@ -23,10 +24,11 @@ use millpond_log::agent::Agent;
 use millpond_log::clock::now_ms;
 use millpond_log::store::sqlite::{Retention, SqliteStore};
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 
 use crate::args::ServeArgs;
-use crate::command::{build_multi_thread_runtime, report_failure};
+use crate::command::{build_multi_thread_runtime, print_error_and_return_failure};
 use crate::local_gateway::address_file_path;
 use crate::settings::{ListenAddress, LogFormat, Settings};
 use crate::show::print_to_stderr;
@@ -37,7 +39,7 @@ pub(crate) fn run(args: &ServeArgs) -> ExitCode {
         .and_then(|runtime| runtime.block_on(serve_until_stopped(args)));
     match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => report_failure(&problem),
+        Err(problem) => print_error_and_return_failure(&problem),
     }
 }
 
@@ -54,7 +56,7 @@ async fn serve_until_stopped(args: &ServeArgs) -> Result<(), String> {
     opened.notices.iter().for_each(|words| print_to_stderr(words));
     let address = opened.bound_url();
     // Before "listening" is printed: a parent process may send a stop signal right after it.
-    let stop = listen_for_stop_signals()?;
+    let stop = listen_for_signals(&STOP_SIGNALS)?;
     print_to_stderr(&format!("listening on {address}"));
     if opened.gateway.site.is_empty() {
         print_to_stderr("this build has no web chat: to add it, install Node and build again");
@@ -128,7 +130,7 @@ pub(crate) async fn bind_and_open_gateway(
         Arc::clone(&gateway),
         settings.retention(),
     ));
-    let (owner, link) = owner_token::ensure_owner_and_issue_login(&gateway, folder).await?;
+    let (owner, link) = owner_token::ensure_owner_token_and_issue_login(&gateway, folder).await?;
     for heartbeat in profile.parse_heartbeats().map_err(|error| error.to_string())? {
         tokio::spawn(run_schedule_until_stopped(Arc::clone(&gateway.scheduler), owner, heartbeat));
     }
@@ -233,8 +235,9 @@ fn build_configured_agent(
     };
     let (beside, data) = (settings.settings_file_folder().to_owned(), data.to_owned());
     let build_agent = move |profile: &Profile| {
-        let agent =
-            profile.build_agent(&beside, &data, caution, |name: &str| std::env::var(name).ok());
+        let agent = profile.read_files_and_build_agent(&beside, &data, caution, |name: &str| {
+            std::env::var(name).ok()
+        });
         agent.map_err(|error| error.to_string())
     };
     let agent = build_agent(&profile).map_err(|error| format!("{name}: {error}"))?;
@@ -282,7 +285,7 @@ async fn erase_expired_sessions_periodically(
         tokio::time::sleep(SWEEP_INTERVAL).await;
         let (store, gateway) = (Arc::clone(&store), Arc::clone(&gateway));
         let sweep = move || {
-            store.erase_by_retention_and_vacuum(now_ms(), retention, |session| {
+            store.erase_expired_sessions_and_vacuum(now_ms(), retention, |session| {
                 gateway.end_streams_and_announce_erased_session(session);
             })
         };
@@ -293,15 +296,17 @@ async fn erase_expired_sessions_periodically(
     }
 }
 
-/// Registers handlers for SIGINT and SIGTERM at once; the future resolves at the first signal.
-pub(crate) fn listen_for_stop_signals() -> Result<impl Future<Output = ()>, String> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
-    let mut interrupted = listen(SignalKind::interrupt())?;
-    let mut terminated = listen(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! { _ = interrupted.recv() => {}, _ = terminated.recv() => {} }
-    })
+/// Signals that stop a gateway. SIGHUP is not one of them: `nohup` ignores it.
+const STOP_SIGNALS: [SignalKind; 2] = [SignalKind::interrupt(), SignalKind::terminate()];
+
+/// Registers handlers for the signals at once; the future resolves at the first signal.
+pub(crate) fn listen_for_signals(kinds: &[SignalKind]) -> Result<impl Future<Output = ()>, String> {
+    let listeners: Result<Vec<_>, _> = kinds.iter().map(|&kind| signal(kind)).collect();
+    let mut listeners = listeners.map_err(|error| format!("cannot listen for signals: {error}"))?;
+    Ok(std::future::poll_fn(move |context| {
+        let is_received = listeners.iter_mut().any(|signals| signals.poll_recv(context).is_ready());
+        if is_received { Poll::Ready(()) } else { Poll::Pending }
+    }))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use millpond_log::id::SessionId;
 use tokio::sync::mpsc;
 
 use crate::args::TeeArgs;
-use crate::command::{block_on, report_failure};
+use crate::command::{block_on, print_error_and_return_failure};
 use crate::local_gateway::GatewayTarget;
 use crate::show::print_to_stderr;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &TeeArgs) -> ExitCode {
     };
     let (chunks, queued) = mpsc::channel(QUEUED_CHUNKS_MAX);
     let sender = std::thread::spawn(move || block_on(send_queued_chunks(&target, queued)));
-    let copied = copy_stdin_and_queue_until_full(&chunks);
+    let copied = copy_stdin_to_stdout_and_queue(&chunks);
     drop(chunks);
     let sent = sender.join().unwrap_or_else(|_| Err("the sending thread panicked".to_owned()));
     match (copied, sent) {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &TeeArgs) -> ExitCode {
             ExitCode::SUCCESS
         }
         // The gateway's error explains more than the copy's.
-        (_, Err(problem)) | (Err(problem), _) => report_failure(&problem),
+        (_, Err(problem)) | (Err(problem), _) => print_error_and_return_failure(&problem),
     }
 }
 
@@ -68,7 +68,7 @@ fn resolve_target(args: &TeeArgs) -> Result<Target, String> {
 
 /// Copies standard input to standard output and queues it for the gateway. After standard output
 /// is closed, the gateway still gets the rest.
-fn copy_stdin_and_queue_until_full(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
+fn copy_stdin_to_stdout_and_queue(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut piece = vec![0; CHUNK_BYTES];
     let mut behind = false;

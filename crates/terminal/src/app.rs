@@ -30,7 +30,7 @@ use crate::input::key_bindings::{KeyAction, map_key};
 use crate::limits::TICK_INTERVAL;
 use crate::page::RenderOptions;
 use crate::size::Size;
-use crate::terminal_modes::{install_panic_hook, take_recorded_panics, wait_for_recorded_panic};
+use crate::terminal_modes::{install_panic_hook, take_recorded_panics, wait_until_panic_recorded};
 
 use background_calls::{BackgroundCalls, GatewayResult, OutboxFull};
 use frame_schedule::FrameSchedule;
@@ -116,7 +116,7 @@ pub async fn run_chat(setup: Setup) -> std::io::Result<ExitReport> {
         history_file: HistoryFile::start_writer(setup.history_file.clone()),
         next_page: NextPage::Print,
         focus: Focus::Focused,
-        frames: FrameSchedule::new(Moment::now()),
+        frames: FrameSchedule::with_first_frame_pending(Moment::now()),
         state: LoopState::Running,
         setup,
     };
@@ -142,7 +142,7 @@ impl App {
             self.run_slash_command(SlashCommand::Sessions(String::new()));
             return Ok(());
         }
-        let effects = self.chat.type_resume_and_request_choices();
+        let effects = self.chat.type_resume_and_await_choices();
         self.run_effects(effects)
     }
 
@@ -189,7 +189,7 @@ impl App {
             update = update => LoopEvent::StreamUpdate(update),
             result = self.calls.next_result() => LoopEvent::GatewayResult(result),
             () = tick, if shows_time => LoopEvent::Tick,
-            () = wait_for_recorded_panic() => LoopEvent::Panic,
+            () = wait_until_panic_recorded() => LoopEvent::Panic,
         }
     }
 

@@ -90,7 +90,7 @@ struct HistorySearch {
 impl Chat {
     pub fn new(view: ViewName, options: RenderOptions, history: History, folder: PathBuf) -> Chat {
         Chat {
-            renderer: new_renderer_with_images(view, options),
+            renderer: build_renderer_awaiting_images(view, options),
             hidden_rows: 0,
             options,
             editor: Editor::default(),
@@ -143,7 +143,7 @@ impl Chat {
     }
 
     /// Sets the queue, without messages that the page already shows.
-    pub fn set_queue_without_shown(&mut self, mut queue: Vec<QueuedMessage>) {
+    pub fn set_queue_except_shown_messages(&mut self, mut queue: Vec<QueuedMessage>) {
         let items = &self.renderer.page().items;
         queue.retain(|message| !items.values().rev().any(|item| item.run == message.id));
         self.queue = queue;
@@ -159,7 +159,7 @@ impl Chat {
         let mut rows = self.renderer.take_settled();
         rows.append(&mut self.notices);
         self.notices = rows;
-        self.renderer = new_renderer_with_images(view, self.options);
+        self.renderer = build_renderer_awaiting_images(view, self.options);
         self.ask = None;
         self.queue.clear();
         self.run_seen_at = None;
@@ -171,8 +171,8 @@ impl Chat {
     }
 
     /// Sets a page whose settled part has been printed already.
-    pub fn replace_page_as_seen(&mut self, page: Page, now: Instant) {
-        self.renderer.replace_page_as_seen(page);
+    pub fn replace_page_and_drop_settled(&mut self, page: Page, now: Instant) {
+        self.renderer.replace_page_and_drop_settled(page);
         self.sync_run_timer_and_ask(now);
     }
 
@@ -180,7 +180,7 @@ impl Chat {
         let change = self.renderer.apply_patch(patch);
         self.sync_run_timer_and_ask(now);
         if change == PageChange::RunEnded {
-            self.add_run_end_notice_unless_completed();
+            self.add_abnormal_end_notice_unless_shown();
         }
         change
     }
@@ -212,7 +212,7 @@ impl Chat {
     }
 
     /// Adds a notice on how the run ended, unless it completed or the page shows the error.
-    fn add_run_end_notice_unless_completed(&mut self) {
+    fn add_abnormal_end_notice_unless_shown(&mut self) {
         let page = self.renderer.page();
         let told = page.items.values().next_back().is_some_and(|item| item.kind == ItemKind::Error);
         let words = page.ended.as_ref().and_then(EndedRun::label);
@@ -258,8 +258,8 @@ impl Chat {
     }
 
     /// Lifts the limit on earlier items, for the next page.
-    pub fn lift_history_limit(&mut self) {
-        self.renderer.lift_history_limit();
+    pub fn lift_earlier_items_limit(&mut self) {
+        self.renderer.lift_earlier_items_limit();
     }
 
     pub fn insert_paste(&mut self, text: &str) {
@@ -268,13 +268,13 @@ impl Chat {
     }
 
     /// Returns the text of the newest reply.
-    pub fn newest_text(&self) -> Option<String> {
+    pub fn newest_reply_text(&self) -> Option<String> {
         let mut items = self.renderer.page().items.values().rev();
         items.find(|item| item.kind == ItemKind::Text).map(|item| item.text.to_string())
     }
 }
 
-fn new_renderer_with_images(view: ViewName, options: RenderOptions) -> PageRenderer {
+fn build_renderer_awaiting_images(view: ViewName, options: RenderOptions) -> PageRenderer {
     let mut page = PageRenderer::new(view, options.without_footer());
     page.make_items_wait_for_images();
     page

@@ -43,7 +43,7 @@ impl CodeRenderer {
             highlighter: colours,
             line: OpenLine::Held(String::new()),
         };
-        code.line = code.new_open_line();
+        code.line = code.build_empty_line();
         code
     }
 
@@ -62,13 +62,13 @@ impl CodeRenderer {
             }
             let line = std::mem::take(line);
             self.line = OpenLine::Filling(self.lead.clone());
-            return self.fill_row(&line, out);
+            return self.push_text_unhighlighted(&line, out);
         }
-        self.fill_row(text, out);
+        self.push_text_unhighlighted(text, out);
     }
 
     pub(crate) fn end_line(&mut self, out: &mut Vec<Row>) {
-        let next = self.new_open_line();
+        let next = self.build_empty_line();
         match (std::mem::replace(&mut self.line, next), &mut self.highlighter) {
             (OpenLine::Filling(row), _) => out.push(row),
             (OpenLine::Held(line), Some(colours)) => {
@@ -113,14 +113,14 @@ impl CodeRenderer {
         }
     }
 
-    fn new_open_line(&self) -> OpenLine {
+    fn build_empty_line(&self) -> OpenLine {
         match &self.highlighter {
             Some(_) => OpenLine::Held(String::new()),
             None => OpenLine::Filling(self.lead.clone()),
         }
     }
 
-    fn fill_row(&mut self, text: &str, out: &mut Vec<Row>) {
+    fn push_text_unhighlighted(&mut self, text: &str, out: &mut Vec<Row>) {
         let mut rest = text;
         while !rest.is_empty() {
             let end = (PIECE_BYTES..rest.len()).find(|&at| rest.is_char_boundary(at));

@@ -158,7 +158,9 @@ impl InlineParser {
         let unread = std::mem::take(&mut self.unread);
         let mut at = 0;
         while at < unread.len() {
-            let Some(bytes) = self.read_token(&unread[at..], ending) else { break };
+            let Some(bytes) = self.push_token_and_return_length(&unread[at..], ending) else {
+                break;
+            };
             let last = unread[at..at + bytes].chars().next_back();
             self.previous_char = last.unwrap_or(self.previous_char);
             self.bytes_read += bytes;
@@ -201,7 +203,7 @@ impl InlineParser {
         self.bytes_read - node.bytes_before <= self.held_bytes_max
     }
 
-    fn push_text(&mut self, text: &str, style: Style, link: Option<Hyperlink>) {
+    fn push_or_merge_text_node(&mut self, text: &str, style: Style, link: Option<Hyperlink>) {
         if let Some(HeldNode {
             kind: NodeKind::Text, text: before, style: same, link: None, ..
         }) = self.held.back_mut()

@@ -138,7 +138,7 @@ impl MarkdownRenderer {
             for byte in first.bytes() {
                 self.blocks.push_byte(byte);
             }
-            self.try_decide_line();
+            self.decide_and_apply_line_if_possible();
         }
         if self.blocks.current_or_last_line_kind().is_some_and(LineKind::can_have_inline_markup) {
             for byte in rest.bytes() {
@@ -150,10 +150,10 @@ impl MarkdownRenderer {
 
     /// Decides what the line starts, if its text so far allows it. A line that is undecided beyond
     /// the limit of held bytes is text.
-    fn try_decide_line(&mut self) {
+    fn decide_and_apply_line_if_possible(&mut self) {
         let Line::Undecided(line) = &self.line else { return };
         if held_bytes_max(self.size) < line.len() {
-            self.blocks.decide_overlong_line();
+            self.blocks.decide_line_is_text_unless_code();
             self.apply_decision_if_known(Seen::Whole);
         } else {
             self.apply_decision_if_known(Seen::Part);
@@ -234,7 +234,7 @@ impl MarkdownRenderer {
             LineRole::Delimiters => self.turn_paragraph_into_table(leaf, content),
             start => {
                 let mut leaf = match leaf {
-                    LeafBlock::None => self.build_leaf_for_line(&start, content),
+                    LeafBlock::None => self.open_leaf_for_line(&start, content),
                     open => open,
                 };
                 leaf.begin_line_or_end_block(start, content, &mut self.settled);
@@ -243,10 +243,10 @@ impl MarkdownRenderer {
         };
     }
 
-    fn build_leaf_for_line(&mut self, start: &LineRole, content: &str) -> LeafBlock {
+    fn open_leaf_for_line(&mut self, start: &LineRole, content: &str) -> LeafBlock {
         match start {
             LineRole::OpenFence(fence) => {
-                let leads = self.take_code_prefix_after_item_row();
+                let leads = self.push_item_row_returning_code_prefix();
                 LeafBlock::open_fenced_code_and_push_row(
                     self.size,
                     leads,
@@ -256,7 +256,7 @@ impl MarkdownRenderer {
                 )
             }
             LineRole::Indented => {
-                let leads = self.take_code_prefix_after_item_row();
+                let leads = self.push_item_row_returning_code_prefix();
                 LeafBlock::new_indented_code(self.size, leads)
             }
             start => {
@@ -337,7 +337,7 @@ impl MarkdownRenderer {
 
     /// Returns the prefix of code rows: quote bars only, so that the code can be copied. Pushes an
     /// item's pending marker as a row of its own.
-    fn take_code_prefix_after_item_row(&mut self) -> Row {
+    fn push_item_row_returning_code_prefix(&mut self) -> Row {
         self.push_pending_item_row();
         let quotes = self.containers.iter().filter(|&container| *container == Container::Quote);
         let row = Row::from_text(&QUOTE.repeat(quotes.count()), QUOTE_STYLE);

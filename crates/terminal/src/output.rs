@@ -23,7 +23,7 @@ pub enum RowOutput {
 impl RowOutput {
     /// Opens standard output: a screen if the terminal can be drawn on and reports its cursor,
     /// else plain lines. `variable` reads an environment variable.
-    pub fn open_stdout_as_screen_or_lines(variable: impl Fn(&str) -> Option<String>) -> RowOutput {
+    pub fn wait_for_cursor_and_open_stdout(variable: impl Fn(&str) -> Option<String>) -> RowOutput {
         if can_draw_on_stdout(&variable)
             && let Ok((size, row)) = query_size_and_cursor_row()
         {

@@ -132,7 +132,7 @@ impl PageRenderer {
     }
 
     /// Replaces the page and drops its settled rows: only later items are printed.
-    pub fn replace_page_as_seen(&mut self, page: Page) {
+    pub fn replace_page_and_drop_settled(&mut self, page: Page) {
         let fetched = self.images.replace_fetching_mode(ImageFetching::Off);
         self.replace_page_and_settle(page);
         self.settled_rows.clear();
@@ -226,7 +226,7 @@ impl PageRenderer {
             if self.page.settled.count <= key.0 {
                 break;
             }
-            waits = self.images.request_and_check_pending(item);
+            waits = self.images.mark_wanted_and_check_pending(item);
             if waits {
                 break;
             }
@@ -241,7 +241,7 @@ impl PageRenderer {
                         RowPhase::Settled,
                     ));
                     if was_new && !rows.is_empty() {
-                        push_gap_row(&mut self.settled_rows, &mut self.above);
+                        push_gap_row_if_content_above(&mut self.settled_rows, &mut self.above);
                     }
                     self.settled_rows.append(&mut rows);
                 }
@@ -259,17 +259,17 @@ impl PageRenderer {
             self.next_key = ItemKey(key.0 + 1);
         }
         if waits {
-            return self.request_next_images();
+            return self.mark_next_images_wanted();
         }
         self.images.forget_all();
         self.settle_partial_text();
     }
 
     /// Adds the images of the next items to the wanted ones, so that they are fetched in parallel.
-    fn request_next_images(&mut self) {
+    fn mark_next_images_wanted(&mut self) {
         let next = self.page.items.iter_from(self.next_key).take(IMAGE_PREFETCH_ITEMS_MAX);
         for (_, item) in next.filter(|(_, item)| item.state != ItemState::Live) {
-            self.images.request_and_check_pending(item);
+            self.images.mark_wanted_and_check_pending(item);
         }
     }
 
@@ -288,13 +288,13 @@ impl PageRenderer {
         let (was_new, mut rows) = (!stream.has_emitted_rows(), Vec::new());
         stream.settle_up_to(&item.text, bytes, &mut rows);
         if was_new && !rows.is_empty() {
-            push_gap_row(&mut self.settled_rows, &mut self.above);
+            push_gap_row_if_content_above(&mut self.settled_rows, &mut self.above);
         }
         self.settled_rows.append(&mut rows);
     }
 
     /// Lifts the limit on earlier items, for the next page.
-    pub fn lift_history_limit(&mut self) {
+    pub fn lift_earlier_items_limit(&mut self) {
         self.prints_whole_history = true;
     }
 
@@ -324,7 +324,7 @@ fn push_gap_and_item_rows(
     if rows.is_empty() {
         return;
     }
-    push_gap_row(settled, above);
+    push_gap_row_if_content_above(settled, above);
     if item.kind == ItemKind::User {
         rows[0] = std::mem::take(&mut rows[0]).with_semantic_mark(SemanticMark::Prompt);
         *above = ContentAbove::Prompt;
@@ -333,7 +333,7 @@ fn push_gap_and_item_rows(
 }
 
 /// Pushes the blank row between two items.
-fn push_gap_row(settled: &mut Vec<Row>, above: &mut ContentAbove) {
+fn push_gap_row_if_content_above(settled: &mut Vec<Row>, above: &mut ContentAbove) {
     match above {
         ContentAbove::Nothing => {}
         ContentAbove::Prompt => {

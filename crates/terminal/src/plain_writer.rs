@@ -37,7 +37,7 @@ impl<W: Write> PlainWriter<W> {
     }
 
     /// Ends the open line, if any.
-    pub fn end_line(&mut self) -> io::Result<()> {
+    pub fn end_line_if_open(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.line_open) {
             self.out.write_all(b"\n")?;
         }
@@ -45,14 +45,14 @@ impl<W: Write> PlainWriter<W> {
     }
 
     /// Writes text that is not a row, such as a prompt.
-    pub fn write_raw(&mut self, text: &str) -> io::Result<()> {
+    pub fn write_without_tracking_line(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(text.as_bytes())?;
         self.out.flush()
     }
 
     /// Ends the last line and returns the writer.
     pub fn finish(mut self) -> io::Result<W> {
-        self.end_line()?;
+        self.end_line_if_open()?;
         Ok(self.out)
     }
 }

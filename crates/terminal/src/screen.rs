@@ -215,7 +215,7 @@ impl<W: Write> Screen<W> {
             FrameCursor::At { .. } | FrameCursor::Hidden => (bottom, 0, CursorVisibility::Hidden),
         };
         let col = col.min(self.size.width() - 1);
-        self.writer.reset_style();
+        self.writer.reset_style_and_link();
         self.writer.move_to(CursorPosition { row: self.live_top + row.min(bottom), col });
         if shown != self.cursor_visibility {
             self.writer.push_raw(if shown == CursorVisibility::Visible {
@@ -231,7 +231,7 @@ impl<W: Write> Screen<W> {
         if self.writer.out.is_empty() {
             return Ok(());
         }
-        self.writer.reset_style();
+        self.writer.reset_style_and_link();
         let bytes = format!("{BEGIN_SYNC}{}{END_SYNC}", self.writer.out);
         self.writer.out.clear();
         self.out.write_all(bytes.as_bytes())?;

@@ -54,7 +54,7 @@ impl ModesGuard {
         MODES_ENTERED.store(true, Ordering::SeqCst);
         KITTY_KEYS_PUSHED.store(keys == KeyProtocol::Kitty, Ordering::SeqCst);
         let guard = ModesGuard(());
-        write_to_stdout(&enter_sequence(keys))?;
+        write_to_stdout(&build_enter_sequence(keys))?;
         Ok(guard)
     }
 }
@@ -76,7 +76,7 @@ pub fn restore_terminal_if_modes_entered() {
         KeyProtocol::Legacy
     };
     // The terminal may be gone.
-    let _ = write_to_stdout(&leave_sequence(keys));
+    let _ = write_to_stdout(&build_leave_sequence(keys));
     let _ = crossterm::terminal::disable_raw_mode();
 }
 
@@ -99,7 +99,7 @@ pub fn install_panic_hook() {
 }
 
 /// Waits until a panic of another thread is recorded.
-pub async fn wait_for_recorded_panic() {
+pub async fn wait_until_panic_recorded() {
     PANIC_RECORDED.notified().await;
 }
 
@@ -109,7 +109,7 @@ pub fn take_recorded_panics() -> Vec<String> {
 }
 
 /// Returns the sequence that enters the modes.
-pub fn enter_sequence(keys: KeyProtocol) -> String {
+pub fn build_enter_sequence(keys: KeyProtocol) -> String {
     match keys {
         KeyProtocol::Legacy => ENTER_SEQUENCE.to_owned(),
         KeyProtocol::Kitty => format!("{ENTER_SEQUENCE}{PUSH_KITTY_KEYS}"),
@@ -117,7 +117,7 @@ pub fn enter_sequence(keys: KeyProtocol) -> String {
 }
 
 /// Returns the sequence that restores the terminal.
-pub fn leave_sequence(keys: KeyProtocol) -> String {
+pub fn build_leave_sequence(keys: KeyProtocol) -> String {
     match keys {
         KeyProtocol::Legacy => RESTORE_SEQUENCE.to_owned(),
         KeyProtocol::Kitty => format!("{RESTORE_SEQUENCE}{POP_KITTY_KEYS}"),

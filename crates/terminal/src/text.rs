@@ -68,13 +68,13 @@ pub fn neutralise_and_escape_invisible(text: &str) -> String {
 fn is_neutral(char: char) -> bool {
     match u32::from(char) {
         0x09 | 0x20..0x7f => true,
-        code => code >= 0xa0 && !is_line_separator_or_bidi_control(code),
+        code => code >= 0xa0 && !is_line_separator_or_explicit_bidi(code),
     }
 }
 
 /// Embeddings, overrides and isolates reorder the text around them; line and paragraph separators
 /// break lines unexpectedly. Marks (LRM, RLM) only affect their neighbours and are allowed.
-fn is_line_separator_or_bidi_control(code: u32) -> bool {
+fn is_line_separator_or_explicit_bidi(code: u32) -> bool {
     matches!(code, 0x2028..=0x202e | 0x2066..=0x2069)
 }
 
@@ -83,7 +83,7 @@ fn push_neutralised(char: char, out: &mut String) {
         code @ 0..0x20 => out.push(char::from_u32(0x2400 + code).unwrap_or('\u{fffd}')),
         0x7f => out.push('\u{2421}'),
         0x80..0xa0 => out.push('\u{fffd}'),
-        code if is_line_separator_or_bidi_control(code) => out.extend(char.escape_unicode()),
+        code if is_line_separator_or_explicit_bidi(code) => out.extend(char.escape_unicode()),
         _ => out.push(char),
     }
 }

@@ -17,10 +17,10 @@ const CURSOR_QUERIES_MAX: usize = 2;
 /// Asks the terminal for its size and the row of its cursor, from 0. A terminal that is resized
 /// again or is busy may not answer: then the cursor counts as in the last row.
 pub fn query_size_and_likely_cursor_row() -> io::Result<(Size, u16)> {
-    cursor_row_or_last(query_size_and_cursor_row, query_size)
+    query_cursor_row_or_assume_last(query_size_and_cursor_row, query_size)
 }
 
-fn cursor_row_or_last(
+fn query_cursor_row_or_assume_last(
     query: impl FnMut() -> io::Result<(Size, u16)>,
     query_size: impl FnOnce() -> io::Result<Size>,
 ) -> io::Result<(Size, u16)> {
@@ -67,10 +67,10 @@ mod tests {
         let size = Size::new(80, 24);
         let mut answers = [None, Some((size, 5))].into_iter();
         let query = || answers.next().flatten().ok_or_else(|| io::Error::other("no answer"));
-        assert_eq!(cursor_row_or_last(query, || Ok(size)).unwrap(), (size, 5));
+        assert_eq!(query_cursor_row_or_assume_last(query, || Ok(size)).unwrap(), (size, 5));
         let silent = || Err(io::Error::other("no answer"));
-        assert_eq!(cursor_row_or_last(silent, || Ok(size)).unwrap(), (size, 23));
+        assert_eq!(query_cursor_row_or_assume_last(silent, || Ok(size)).unwrap(), (size, 23));
         let closed = || Err(io::Error::other("closed"));
-        assert!(cursor_row_or_last(silent, closed).is_err());
+        assert!(query_cursor_row_or_assume_last(silent, closed).is_err());
     }
 }

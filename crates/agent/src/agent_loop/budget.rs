@@ -18,7 +18,7 @@ const STOP_ANSWER: &str = "stop";
 
 impl AgentLoop {
     /// Asks a person if the next round, at the last one's cost, would exceed the budget.
-    pub(super) async fn ask_if_budget_would_be_exceeded(&mut self) -> Result<(), LoopExit> {
+    pub(super) async fn ask_and_wait_if_over_budget(&mut self) -> Result<(), LoopExit> {
         let Some(budget) = self.config.limits.budget_usd else {
             return self.resolve_stale_budget_ask_if_any().await;
         };
@@ -51,7 +51,9 @@ impl AgentLoop {
     async fn resolve_stale_budget_ask_if_any(&mut self) -> Result<(), LoopExit> {
         if let Some((ask, _)) = self.resumed_budget_ask.take() {
             self.writer
-                .write_events(|out| out.resolve_ask(&ask, RAISE_BUDGET_ANSWER, AnsweredBy::Policy))
+                .write_or_fail_run(|out| {
+                    out.resolve_ask_if_open(&ask, RAISE_BUDGET_ANSWER, AnsweredBy::Policy);
+                })
                 .await?;
         }
         Ok(())
@@ -63,7 +65,7 @@ impl AgentLoop {
         allowed: f64,
     ) -> Result<(String, Millis), LoopExit> {
         let ask = format!("{BUDGET_ASK_PREFIX}{}", self.budget_raises + 1);
-        let expires_at_ms = self.writer.new_ask_expiry();
+        let expires_at_ms = self.writer.expiry_for_new_ask();
         let spent = self.writer.session_cost_usd();
         let text = format!(
             "This session has cost ${spent:.4}. Continuing may exceed its budget of ${allowed:.4}."
@@ -83,7 +85,7 @@ impl AgentLoop {
             digest: None,
             expires_at_ms: Some(expires_at_ms),
         };
-        self.writer.write_events(|out| out.open_ask_unless_open(new_ask)).await?;
+        self.writer.write_or_fail_run(|out| out.open_ask_unless_open(new_ask)).await?;
         Ok((ask, expires_at_ms))
     }
 
@@ -104,7 +106,7 @@ impl AgentLoop {
                 },
                 Some(answer) = answers.recv() => answer,
                 () = tokio::time::sleep(remaining) => {
-                    self.writer.write_events(|out| out.resolve_ask(ask, "expired", AnsweredBy::Policy)).await?;
+                    self.writer.write_or_fail_run(|out| out.resolve_ask_if_open(ask, "expired", AnsweredBy::Policy)).await?;
                     return Ok(false);
                 }
             };
@@ -114,7 +116,9 @@ impl AgentLoop {
                 RAISE_BUDGET_ANSWER | STOP_ANSWER => {
                     let choice = answer.trim();
                     self.writer
-                        .write_events(|out| out.resolve_ask(ask, choice, AnsweredBy::Person))
+                        .write_or_fail_run(|out| {
+                            out.resolve_ask_if_open(ask, choice, AnsweredBy::Person);
+                        })
                         .await?;
                     let _gone = result_sender.send(AnswerResult::Accepted);
                     return Ok(choice == RAISE_BUDGET_ANSWER);

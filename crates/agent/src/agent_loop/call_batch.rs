@@ -51,7 +51,7 @@ impl CallBatch {
             .push(Box::pin(async move { (step, toolbox.run_action(action, updates).await) }));
     }
 
-    pub(super) fn time_to_next_expiry_or_max(&self) -> Duration {
+    pub(super) fn time_to_next_approval_expiry_or_max(&self) -> Duration {
         let next_expiry = self.awaiting_approval.values().map(|call| call.expires_at_ms).min();
         Duration::from_millis(next_expiry.unwrap_or(u64::MAX).saturating_sub(now_ms()))
     }

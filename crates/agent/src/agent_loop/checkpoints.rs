@@ -39,12 +39,14 @@ impl AgentLoop {
             LastCheckpoint::None => {}
             LastCheckpoint::Saved(hash) => {
                 let saved = Event::CheckpointSaved { hash: hash.clone().into() };
-                self.writer.write_events(|out| out.append_stateless_event(saved)).await?;
+                self.writer.write_or_fail_run(|out| out.append_stateless_event(saved)).await?;
             }
             LastCheckpoint::Failed(error) => {
                 let notice = format!("no checkpoint saved: {error}");
                 self.writer
-                    .write_events(|out| out.append_notice(NoticeLevel::Warning, &notice))
+                    .write_or_fail_run(|out| {
+                        out.append_notice(NoticeLevel::Warning, &notice);
+                    })
                     .await?;
             }
         }

@@ -66,7 +66,7 @@ impl AgentLoop {
         let SummaryReply { text, usage, error: summary_error, .. } =
             self.request_summary_with_retries().await?;
         self.writer
-            .write_events(|out| {
+            .write_or_fail_run(|out| {
                 if usage != Usage::default() {
                     out.append_stateless_event(Event::UsageReported {
                         scope: UsageScope::Round,

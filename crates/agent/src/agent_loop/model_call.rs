@@ -54,7 +54,7 @@ impl AgentLoop {
         &mut self,
         attempt: u32,
     ) -> Result<Result<ReplyStream, CallFailure>, LoopExit> {
-        let turns = self.writer.load_turns_for_model(self.image_mode).await;
+        let turns = self.writer.build_turns_and_load_images(self.image_mode).await;
         let (config, catalogue) = (Arc::clone(&self.config), Arc::clone(&self.catalogue));
         let input = ModelInput {
             system_prompt: &config.system_prompt,
@@ -74,7 +74,10 @@ impl AgentLoop {
             "The model rejected the request. Retrying without images. ({})",
             failure.detail
         );
-        Ok(self.writer.write_events(|out| out.append_notice(NoticeLevel::Warning, &notice)).await?)
+        Ok(self
+            .writer
+            .write_or_fail_run(|out| out.append_notice(NoticeLevel::Warning, &notice))
+            .await?)
     }
 
     /// Writes `RetryScheduled` and sleeps for the delay.
@@ -96,7 +99,7 @@ impl AgentLoop {
             delay_ms: u64::try_from(delay.as_millis()).ok(),
             reason: failure.detail.clone().into(),
         };
-        self.writer.write_events(|out| out.append_stateless_event(retry)).await?;
+        self.writer.write_or_fail_run(|out| out.append_stateless_event(retry)).await?;
         Ok(self.stop_signal.run_or_drop_on_stop(tokio::time::sleep(delay)).await?)
     }
 

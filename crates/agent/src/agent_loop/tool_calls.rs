@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use millpond_engine::event::{AnsweredBy, AskOption, Image, StepId, StopReason, ToolOutcome};
+use millpond_engine::event::{AnsweredBy, AskOption, StepId, StopReason, ToolOutcome};
 use millpond_engine::run::{InputEnd, NewAsk};
 use millpond_log::clock::now_ms;
 use millpond_log::runs::{Answer, AnswerResult};
@@ -17,9 +17,7 @@ use crate::conversation::Call;
 use crate::limits::CALLS_PER_ROUND_MAX;
 use crate::policy::ToolPolicy;
 use crate::session_history::OpenAsk;
-use crate::tools::{
-    CallResult, PreparedCall, ToolAction, ToolCallError, ToolUpdate, UpdateContent,
-};
+use crate::tools::{CallResult, PreparedCall, ToolAction, ToolCallError};
 
 use super::call_batch::{BatchEvent, CallAwaitingApproval, CallBatch};
 use super::{AgentLoop, LoopExit};
@@ -82,7 +80,7 @@ impl AgentLoop {
                     format!("Too many calls: the limit is {CALLS_PER_ROUND_MAX} per round.");
                 self.write_tool_end(call.step, CallResult::failed(detail)).await?;
             } else {
-                self.start_ask_or_deny_call(call, &mut batch).await?;
+                self.start_deny_or_ask_about_call(call, &mut batch).await?;
             }
         }
         self.resumed_asks.first_calls = FirstCalls::OfThisProcess;
@@ -93,7 +91,7 @@ impl AgentLoop {
     }
 
     /// Runs, denies or asks about one call.
-    async fn start_ask_or_deny_call(
+    async fn start_deny_or_ask_about_call(
         &mut self,
         call: Call,
         batch: &mut CallBatch,
@@ -166,7 +164,7 @@ impl AgentLoop {
         batch: &mut CallBatch,
     ) -> Result<(), LoopExit> {
         let id = format!("ask-{}", call.step.0);
-        let expires_at_ms = self.writer.new_ask_expiry();
+        let expires_at_ms = self.writer.expiry_for_new_ask();
         let description = escape_invisible_chars(&prepared.description);
         let option =
             |id: &'static str, label: String| AskOption { id: id.into(), label: label.into() };
@@ -184,7 +182,7 @@ impl AgentLoop {
             digest: Some(prepared.digest.as_str()),
             expires_at_ms: Some(expires_at_ms),
         };
-        self.writer.write_events(|out| out.open_ask_unless_open(new_ask)).await?;
+        self.writer.write_or_fail_run(|out| out.open_ask_unless_open(new_ask)).await?;
         let digest = prepared.digest.as_str().to_owned();
         batch
             .awaiting_approval
@@ -195,7 +193,7 @@ impl AgentLoop {
     /// Waits for the next event of the batch and handles it.
     async fn handle_next_batch_event(&mut self, batch: &mut CallBatch) -> Result<(), LoopExit> {
         let idle = batch.running.is_empty().then(Instant::now);
-        let expiry = batch.time_to_next_expiry_or_max();
+        let expiry = batch.time_to_next_approval_expiry_or_max();
         let event = tokio::select! {
             biased;
             cut = self.stop_signal.wait_for_stop() => BatchEvent::Stop(cut),
@@ -232,59 +230,13 @@ impl AgentLoop {
         }
         batch.running.clear();
         for id in std::mem::take(&mut batch.awaiting_approval).into_keys() {
-            self.writer.write_events(|out| out.resolve_ask(&id, "", AnsweredBy::Nobody)).await?;
+            self.writer
+                .write_or_fail_run(|out| {
+                    out.resolve_ask_if_open(&id, "", AnsweredBy::Nobody);
+                })
+                .await?;
         }
         Err(LoopExit::Finish(input_end))
-    }
-
-    /// Writes a tool's output, progress or image.
-    async fn write_tool_update(
-        &mut self,
-        update: ToolUpdate,
-        batch: &mut CallBatch,
-    ) -> Result<(), LoopExit> {
-        let ToolUpdate { step, content } = update;
-        match content {
-            UpdateContent::Output(text) => {
-                let shown_text = batch.outputs.entry(step).or_default().push(&text);
-                if !shown_text.is_empty() {
-                    self.writer.write_events(|out| out.append_output(step, &shown_text)).await?;
-                }
-            }
-            UpdateContent::Progress(text) => {
-                self.writer.write_events(|out| out.append_tool_progress(step, &text)).await?;
-            }
-            UpdateContent::Image { media_type, base64 } => {
-                let image = Image::Inline { media_type: media_type.into(), base64: base64.into() };
-                self.writer.write_events(|out| out.append_output_image(step, image)).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Stores an output that was too long for the log as a blob, and writes a note of it.
-    async fn store_output_and_note_if_cut(
-        &mut self,
-        step: StepId,
-        batch: &mut CallBatch,
-    ) -> Result<(), LoopExit> {
-        let Some(output) = batch.outputs.remove(&step) else { return Ok(()) };
-        let Some(full_output) = output.into_full_if_cut() else { return Ok(()) };
-        let note = match self.writer.store_blob("text/plain", full_output.bytes).await {
-            Ok(digest) => {
-                format!("\n… {} more bytes; full output: {digest}", full_output.hidden_bytes)
-            }
-            Err(_) => format!("\n… {} more bytes", full_output.hidden_bytes),
-        };
-        self.writer.write_events(|out| out.append_output(step, &note)).await?;
-        Ok(())
-    }
-
-    /// Writes the end of a call.
-    async fn write_tool_end(&mut self, step: StepId, result: CallResult) -> Result<(), LoopExit> {
-        let CallResult { outcome, detail } = result;
-        self.writer.write_events(|out| out.end_tool(step, outcome, detail.as_deref())).await?;
-        Ok(())
     }
 
     /// Applies an answer to an ask: runs or denies the call.
@@ -313,7 +265,11 @@ impl AgentLoop {
         let Some(pending) = batch.awaiting_approval.remove(&ask) else { return Ok(()) };
         // Logged before the call runs, so that an answer is used at most once.
         let answer = answer.trim();
-        self.writer.write_events(|out| out.resolve_ask(&ask, answer, AnsweredBy::Person)).await?;
+        self.writer
+            .write_or_fail_run(|out| {
+                out.resolve_ask_if_open(&ask, answer, AnsweredBy::Person);
+            })
+            .await?;
         send_result(AnswerResult::Accepted);
         match approval {
             Verdict::Deny(reason) => {
@@ -324,13 +280,13 @@ impl AgentLoop {
                 self.write_tool_end(pending.call.step, CallResult::denied(detail)).await
             }
             Verdict::Allow | Verdict::Always => {
-                self.start_approved_call_if_unchanged(pending, batch).await
+                self.start_approved_or_deny_changed_call(pending, batch).await
             }
         }
     }
 
     /// Runs an approved call if its digest is still the one that was shown.
-    async fn start_approved_call_if_unchanged(
+    async fn start_approved_or_deny_changed_call(
         &mut self,
         pending: CallAwaitingApproval,
         batch: &mut CallBatch,
@@ -357,7 +313,9 @@ impl AgentLoop {
             batch.awaiting_approval.extract_if(.., |_, pending| pending.expires_at_ms <= now);
         for (id, pending) in expired.collect::<Vec<_>>() {
             self.writer
-                .write_events(|out| out.resolve_ask(&id, "expired", AnsweredBy::Policy))
+                .write_or_fail_run(|out| {
+                    out.resolve_ask_if_open(&id, "expired", AnsweredBy::Policy);
+                })
                 .await?;
             let detail = "Denied: no answer in time.";
             self.write_tool_end(pending.call.step, CallResult::denied(detail)).await?;
@@ -372,9 +330,12 @@ impl AgentLoop {
         question: &str,
     ) -> Result<(), LoopExit> {
         self.writer
-            .write_events(|out| {
-                out.append_output(step, "(question sent; the next user message is the answer)");
-                out.end_tool(step, ToolOutcome::Succeeded, None);
+            .write_or_fail_run(|out| {
+                out.append_output_if_open(
+                    step,
+                    "(question sent; the next user message is the answer)",
+                );
+                out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
                 out.declare_or_append_final_text(question);
                 out.report_completed_unless_failed(StopReason::End);
             })

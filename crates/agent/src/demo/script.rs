@@ -12,7 +12,7 @@ pub(super) struct ReplyScript {
 }
 
 impl ReplyScript {
-    pub(super) fn new() -> ReplyScript {
+    pub(super) fn new_empty() -> ReplyScript {
         ReplyScript { deltas: Vec::new(), call_count: 0, word_count: 0, end_frame: None }
     }
 

@@ -6,7 +6,7 @@ use super::script::ReplyScript;
 use super::texts;
 
 /// Reply of the tour's next round; the tool results since the prompt tell which it is.
-pub(super) fn script_for_tour(turns: &[Turn]) -> ReplyScript {
+pub(super) fn script_for_next_tour_round(turns: &[Turn]) -> ReplyScript {
     let since_prompt = turns.rsplit(|turn| matches!(turn, Turn::Person(_))).next();
     let results: Vec<&[ToolResult]> = since_prompt
         .unwrap_or_default()
@@ -16,7 +16,7 @@ pub(super) fn script_for_tour(turns: &[Turn]) -> ReplyScript {
             Turn::Person(_) | Turn::Agent(_) => None,
         })
         .collect();
-    let script = ReplyScript::new();
+    let script = ReplyScript::new_empty();
     match &results[..] {
         [] => script
             .add_reasoning("I do not know this folder yet. A list of its files comes first.")

@@ -222,7 +222,7 @@ pub(super) fn fill_template_and_drop_unset(template: &[String], turn: &TurnInput
 }
 
 /// The session id in a line of an agent that only prints.
-pub(super) fn parse_safe_session_id(line: &str) -> Option<String> {
+pub(super) fn find_safe_session_id_in_line(line: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Line {
         #[serde(alias = "sessionId", alias = "sessionID", alias = "thread_id")]

@@ -24,7 +24,7 @@ use start::{NO_IMAGES_NOTICE, start_agent_process};
 
 use super::ExternalAgentConfig;
 use super::agent_kind::{
-    Transport, is_safe_session_id, is_unknown_session_error, parse_safe_session_id,
+    Transport, find_safe_session_id_in_line, is_safe_session_id, is_unknown_session_error,
 };
 use super::connection::{Connection, SendError};
 use super::hook::{HookRequest, HookServer};
@@ -145,7 +145,9 @@ impl AgentRun {
     async fn restart_with_new_session(&mut self) -> Result<(), RunExit> {
         self.connection.process_group.terminate().await;
         let notice = "the agent no longer has this session; it starts a new one";
-        self.writer.write_events(|out| out.append_notice(NoticeLevel::Warning, notice)).await?;
+        self.writer
+            .write_or_fail_run(|out| out.append_notice(NoticeLevel::Warning, notice))
+            .await?;
         self.turn.agent_session = None;
         let config = Arc::clone(&self.config);
         let started =
@@ -160,7 +162,9 @@ impl AgentRun {
     async fn open_turn_and_process_events(&mut self) -> Result<std::convert::Infallible, RunExit> {
         if self.config.approval_mode == ApprovalMode::Yolo {
             self.writer
-                .write_events(|out| out.append_notice(NoticeLevel::Warning, YOLO_NOTICE))
+                .write_or_fail_run(|out| {
+                    out.append_notice(NoticeLevel::Warning, YOLO_NOTICE);
+                })
                 .await?;
         }
         let opening = self.protocol.as_mut().map(Protocol::opening_messages).unwrap_or_default();
@@ -179,7 +183,7 @@ impl AgentRun {
                 }
                 RunEvent::Answer(answer) => self.handle_answer(answer).await?,
                 RunEvent::Hook(request) => self.allow_hook_or_open_ask(request).await?,
-                RunEvent::Timeout => self.deny_expired_asks_or_exit().await?,
+                RunEvent::Timeout => self.stop_stalled_or_deny_expired_asks().await?,
             }
         }
     }
@@ -235,11 +239,15 @@ impl AgentRun {
         }
         if line_outcome.is_session_lost {
             let notice = "the agent no longer has this session; it starts a new one";
-            self.writer.write_events(|out| out.append_notice(NoticeLevel::Warning, notice)).await?;
+            self.writer
+                .write_or_fail_run(|out| out.append_notice(NoticeLevel::Warning, notice))
+                .await?;
         }
         if line_outcome.cannot_show_images {
             self.writer
-                .write_events(|out| out.append_notice(NoticeLevel::Warning, NO_IMAGES_NOTICE))
+                .write_or_fail_run(|out| {
+                    out.append_notice(NoticeLevel::Warning, NO_IMAGES_NOTICE);
+                })
                 .await?;
         }
         self.log_agent_session_once_output_exists(&text).await?;
@@ -283,7 +291,7 @@ impl AgentRun {
     ) -> Result<(), AppendFailed> {
         let name = match &self.protocol {
             Some(protocol) => protocol.agent_session_id().map(str::to_owned),
-            None => parse_safe_session_id(line),
+            None => find_safe_session_id_in_line(line),
         };
         if let Some(name) = name.filter(|name| is_safe_session_id(name)) {
             self.unlogged_agent_session = Some(name);
@@ -301,7 +309,7 @@ impl AgentRun {
         let Some(name) = self.unlogged_agent_session.take() else { return Ok(()) };
         if self.logged_agent_session.as_ref() != Some(&name) {
             let event = Event::SessionNamed { name: name.clone().into() };
-            self.writer.write_events(|out| out.append_stateless_event(event)).await?;
+            self.writer.write_or_fail_run(|out| out.append_stateless_event(event)).await?;
             self.logged_agent_session = Some(name);
         }
         Ok(())

@@ -126,7 +126,7 @@ impl Claude {
             Decision::Answer(text) => match (text.strip_prefix("deny"), tool.as_str()) {
                 (Some(""), _) => deny_behavior("Denied by user."),
                 (Some(reason), _) if reason.starts_with(':') => deny_behavior(reason[1..].trim()),
-                (_, QUESTION_TOOL) => allow_behavior(&input_with_same_answer(input, text)),
+                (_, QUESTION_TOOL) => allow_behavior(&input_answering_all_questions(input, text)),
                 _ => return None,
             },
         };
@@ -165,7 +165,7 @@ fn deny_behavior(reason: &str) -> Value {
 }
 
 /// The tool's input with `answer` as the answer to every question.
-fn input_with_same_answer(input: &Value, answer: &str) -> Value {
+fn input_answering_all_questions(input: &Value, answer: &str) -> Value {
     let mut input = input.clone();
     let questions = input.get("questions").and_then(Value::as_array).cloned().unwrap_or_default();
     let texts = questions.iter().filter_map(|question| question.get("question")?.as_str());

@@ -89,7 +89,7 @@ impl Codex {
             {
                 return LineOutcome {
                     is_session_lost: true,
-                    ..LineOutcome::reply_without_log([self.start_or_resume_thread_request()])
+                    ..LineOutcome::reply_without_log([self.build_start_or_resume_thread_request()])
                 };
             }
             // The error line is logged; nothing more follows.
@@ -103,7 +103,10 @@ impl Codex {
             Some(INITIALIZE_ID) => {
                 let initialized =
                     OutgoingMessage::Line(json!({"method": "initialized"}).to_string());
-                LineOutcome::reply_without_log([initialized, self.start_or_resume_thread_request()])
+                LineOutcome::reply_without_log([
+                    initialized,
+                    self.build_start_or_resume_thread_request(),
+                ])
             }
             Some(THREAD_ID) => {
                 self.thread = name("thread");
@@ -121,7 +124,7 @@ impl Codex {
         }
     }
 
-    fn start_or_resume_thread_request(&self) -> OutgoingMessage {
+    fn build_start_or_resume_thread_request(&self) -> OutgoingMessage {
         let mut params = Value::Object(self.turn.session_params.clone());
         params["cwd"] = self.turn.folder.as_str().into();
         if let Some(model) = &self.turn.model {

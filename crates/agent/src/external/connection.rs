@@ -103,7 +103,7 @@ impl StderrTail {
 
     /// Waits briefly for the end of stderr and returns the text kept. A child process left behind
     /// may hold the pipe open.
-    async fn drain_to_text(&mut self) -> String {
+    async fn wait_briefly_and_get_text(&mut self) -> String {
         if let Some(reader_task) = self.reader_task.take() {
             let _late = tokio::time::timeout(STDERR_DRAIN_TIME, reader_task).await;
         }
@@ -198,7 +198,7 @@ impl Connection {
 
     /// Waits briefly for the end of stderr and returns its last bytes as text.
     pub(super) async fn wait_for_stderr_tail(&mut self) -> String {
-        self.stderr.drain_to_text().await
+        self.stderr.wait_briefly_and_get_text().await
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::acp::Acp;
 use super::agent_kind::{
-    AgentKind, fill_template_and_drop_unset, is_safe_session_id, parse_safe_session_id,
+    AgentKind, fill_template_and_drop_unset, find_safe_session_id_in_line, is_safe_session_id,
 };
 use super::claude::Claude;
 use super::codex::Codex;
@@ -219,11 +219,11 @@ fn a_prompt_is_never_an_option_and_never_a_template() {
 #[test]
 fn only_plain_names_of_conversations_are_taken() {
     assert_eq!(
-        parse_safe_session_id(r#"{"type":"init","session_id":"a-1"}"#).as_deref(),
+        find_safe_session_id_in_line(r#"{"type":"init","session_id":"a-1"}"#).as_deref(),
         Some("a-1")
     );
     assert_eq!(
-        parse_safe_session_id(r#"{"type":"x","sessionID":"ses_1"}"#).as_deref(),
+        find_safe_session_id_in_line(r#"{"type":"x","sessionID":"ses_1"}"#).as_deref(),
         Some("ses_1")
     );
     for name in ["-rf", "a b", "", "a\nb", "$(x)"] {

@@ -12,7 +12,7 @@ use crate::limits::AGENT_IDLE_TIME_MAX;
 use super::{Profile, ProfileError, invalid_profile};
 
 impl Profile {
-    pub(super) fn build_external_agent_config(
+    pub(super) fn create_home_and_build_external_config(
         &self,
         agent: &str,
         config_folder: &Path,

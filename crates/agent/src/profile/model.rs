@@ -7,7 +7,7 @@ use crate::model::{ApiKey, Model, ModelApi, ThoughtReplay};
 use super::{Profile, ProfileError, invalid_profile};
 
 impl Profile {
-    pub(super) fn build_model_with_key(
+    pub(super) fn read_key_and_build_model(
         &self,
         name: &str,
         config_folder: &Path,
@@ -24,7 +24,7 @@ impl Profile {
             api: wire,
             base_url: self.base.clone().unwrap_or_else(|| default_base_url(wire).to_owned()),
             name: name.to_owned(),
-            key: self.load_key(config_folder, variable)?,
+            key: self.read_key_from_variable_or_file(config_folder, variable)?,
             max_tokens: self.max_tokens.unwrap_or(8192),
             thinking_tokens: self.thinking_tokens,
             thought_replay: if self.give_thoughts_back {
@@ -36,7 +36,7 @@ impl Profile {
         })
     }
 
-    fn load_key(
+    fn read_key_from_variable_or_file(
         &self,
         config_folder: &Path,
         variable: &impl Fn(&str) -> Option<String>,

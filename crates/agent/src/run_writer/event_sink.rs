@@ -93,7 +93,7 @@ impl EventSink {
         }
     }
 
-    pub(super) fn new_ask_expiry(&self) -> Millis {
+    pub(super) fn expiry_for_new_ask(&self) -> Millis {
         let timeout_ms = u64::try_from(self.answer_timeout.as_millis()).unwrap_or(u64::MAX);
         now_ms().saturating_add(timeout_ms)
     }
@@ -126,7 +126,7 @@ impl EventSink {
                 format!("{text}\n{arguments}\n[arguments too long: the rest is not shown]").into()
             }
             Some(KeptArguments { text: arguments, .. })
-                if !contains_all_arguments(&text, arguments) =>
+                if !text_contains_all_argument_values(&text, arguments) =>
             {
                 format!("{text}\n{arguments}").into()
             }
@@ -165,7 +165,7 @@ impl EventSink {
                 let text = escape_invisible_chars(&self.add_missing_arguments_to_ask(text, step));
                 let digest_input = serde_json::json!([ask, kind, text, options]).to_string();
                 let digest = Some(Digest::sha256(digest_input.as_bytes()).to_string().into());
-                let expires_at_ms = expires_at_ms.or(Some(self.new_ask_expiry()));
+                let expires_at_ms = expires_at_ms.or(Some(self.expiry_for_new_ask()));
                 let text = text.into();
                 Event::AskOpened { ask, kind, text, options, step, digest, expires_at_ms }
             }
@@ -175,7 +175,7 @@ impl EventSink {
 }
 
 /// True if `text` contains the value of every argument.
-fn contains_all_arguments(text: &str, arguments: &str) -> bool {
+fn text_contains_all_argument_values(text: &str, arguments: &str) -> bool {
     let is_contained = |value: &Value| {
         text.contains(&value.to_string())
             || value.as_str().is_some_and(|string| text.contains(string))

@@ -41,7 +41,7 @@ async fn t4_each_change_can_be_undone_and_the_same_files_have_the_same_hash() {
     );
 
     let note = path.join("demo-note.txt");
-    let diff = checkpoints.preview_restore_as_diff(&second[0]).await.unwrap();
+    let diff = checkpoints.stage_files_and_preview_restore(&second[0]).await.unwrap();
     assert!(diff.contains("-two\n+one\n"), "{diff}");
     let saved_before = checkpoints.save_then_restore(&second[0]).await.unwrap();
     assert_eq!(saved_before, third[0]);

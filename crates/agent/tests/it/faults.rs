@@ -6,12 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use millpond_agent::model::ModelApi;
-use millpond_agent::provider::Provider;
+use millpond_agent::provider::{CallTimeouts, Provider};
 use millpond_engine::event::{Event, FailureReason, Outcome, ToolOutcome};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
-use crate::scripted_provider::{HTTP_OK_HEAD, provider_at, read_request};
+use crate::scripted_provider::{
+    HTTP_OK_HEAD, LONG_TIMEOUTS, provider_at, provider_with_timeouts, read_request,
+};
 use crate::test_gateway::{
     TestGateway, all_message_text, demo_config, ending, sample_folder, tool_outcomes,
 };
@@ -32,6 +35,25 @@ enum Fault {
     NoEnd,
     TwoEndings,
     LongArguments,
+}
+
+/// Pause between two drips. No check depends on its length.
+const DRIP_INTERVAL: Duration = Duration::from_millis(20);
+
+impl Fault {
+    /// Timeouts of a call with this fault: the one that must end it is short, all others are never
+    /// reached.
+    fn call_timeouts(self) -> CallTimeouts {
+        match self {
+            Fault::HangBeforeHeaders => {
+                CallTimeouts { first_byte: Duration::from_millis(100), ..LONG_TIMEOUTS }
+            }
+            // Long enough for the text, which is there when the time begins.
+            Fault::HangMidEvent => CallTimeouts { idle: Duration::from_secs(1), ..LONG_TIMEOUTS },
+            Fault::Drip => CallTimeouts { total: Duration::from_secs(3), ..LONG_TIMEOUTS },
+            _ => LONG_TIMEOUTS,
+        }
+    }
 }
 
 const PARTIAL_TEXT: &str = "Half of it";
@@ -138,6 +160,7 @@ async fn serve_fault(
     wire: ModelApi,
     fault: Fault,
     calls: usize,
+    text_received: Arc<Notify>,
 ) -> Option<()> {
     read_request(&mut stream).await?;
     let mut send = async |text: &str| stream.write_all(text.as_bytes()).await.ok();
@@ -158,7 +181,8 @@ async fn serve_fault(
         }
         Fault::ResetMidLine => {
             send(&(HTTP_OK_HEAD.to_owned() + &partial_reply(wire) + "data: {\"cho")).await?;
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            // A reset also drops what has arrived and is not read yet.
+            text_received.notified().await;
             // Connection reset, as after a crash of the server.
             return stream.set_zero_linger().ok();
         }
@@ -181,7 +205,7 @@ async fn serve_fault(
             send(&(HTTP_OK_HEAD.to_owned() + &partial_reply(wire))).await?;
             loop {
                 send(if wire == ModelApi::Ollama { "\n" } else { ":\n\n" }).await?;
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                tokio::time::sleep(DRIP_INTERVAL).await;
             }
         }
         Fault::ErrorAfterText => {
@@ -203,22 +227,24 @@ async fn serve_fault(
     stream.shutdown().await.ok()
 }
 
-/// Serves a fault on a free port.
-async fn faulty_provider(wire: ModelApi, fault: Fault) -> Provider {
+/// Serves a fault on a free port. `text_received` says that the log has the text.
+async fn faulty_provider(wire: ModelApi, fault: Fault, text_received: Arc<Notify>) -> Provider {
+    let timeouts = fault.call_timeouts();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     if fault == Fault::Refused {
         drop(listener);
-        return provider_at(wire, &address);
+        return provider_with_timeouts(wire, &address, timeouts);
     }
     let calls = Arc::new(AtomicUsize::new(0));
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let calls_before = calls.fetch_add(1, Ordering::Relaxed);
-            tokio::spawn(serve_fault(stream, wire, fault, calls_before));
+            let text_received = Arc::clone(&text_received);
+            tokio::spawn(serve_fault(stream, wire, fault, calls_before, text_received));
         }
     });
-    provider_at(wire, &address)
+    provider_with_timeouts(wire, &address, timeouts)
 }
 
 /// A model that first makes this call, and then ends.
@@ -249,10 +275,16 @@ pub(crate) fn provider_with_tool_call(name: &'static str, arguments: &'static st
 async fn run_with_fault(wire: ModelApi, fault: Fault) -> Vec<Event<'static>> {
     let (folder, data) = (sample_folder(), tempfile::tempdir().unwrap());
     let mut config = demo_config(folder.path());
-    config.provider = faulty_provider(wire, fault).await;
+    let text_received = Arc::new(Notify::new());
+    config.provider = faulty_provider(wire, fault, Arc::clone(&text_received)).await;
     config.dialect = wire.dialect();
     let gateway = TestGateway::new(data.path(), config).await;
-    gateway.send_and_wait_for_end("How deep is it?").await
+    let run = gateway.send("How deep is it?").await;
+    if fault == Fault::ResetMidLine {
+        gateway.events_until(run, |event| matches!(event, Event::TextAppended { .. })).await;
+        text_received.notify_one();
+    }
+    gateway.events_to_end(run).await
 }
 
 fn retry_count(events: &[Event<'static>]) -> usize {

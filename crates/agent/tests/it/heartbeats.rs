@@ -41,7 +41,7 @@ async fn l9_a_heartbeat_with_nothing_to_report_is_silent() {
     let sent = requests.lock().unwrap()[0].to_string();
     assert!(sent.contains("How is it?") && sent.contains("HEARTBEAT_OK"), "{sent}");
 
-    while gateway.scheduler.runs.run_in_session(gateway.session).is_some() {
+    while gateway.scheduler.runs.active_run_of_session(gateway.session).is_some() {
         // Its last record is written a moment before the run is removed.
         tokio::task::yield_now().await;
     }

@@ -19,7 +19,7 @@ const OK_REPLY: ScriptedReply = ScriptedReply { text: "I see.", call: None, inpu
 
 fn store_image(gateway: &TestGateway, bytes: &[u8]) -> Image<'static> {
     let digest = Digest::sha256(bytes);
-    gateway.store.put_blob_for_session(gateway.session, digest.0, "image/png", bytes).unwrap();
+    gateway.store.store_blob_for_session(gateway.session, digest.0, "image/png", bytes).unwrap();
     Image::Kept { media_type: "image/png".into(), digest: digest.to_string().into() }
 }
 

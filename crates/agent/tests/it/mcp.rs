@@ -122,7 +122,7 @@ async fn start_http_server(program: &str) -> (millpond_agent::process::ProcessGr
         }
         panic!("the server ended");
     };
-    tokio::time::timeout(Duration::from_secs(30), listening).await.unwrap();
+    tokio::time::timeout(Duration::from_mins(2), listening).await.unwrap();
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     (group, format!("http://127.0.0.1:{port}/mcp"))
 }

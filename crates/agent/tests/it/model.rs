@@ -56,7 +56,7 @@ fn model_config(wire: ModelApi, base: &str, folder: &Path) -> ModelAgentConfig {
         thought_replay: ThoughtReplay::Resend,
         extra_params: json!({ "temperature": 0 }).as_object().unwrap().clone(),
     };
-    let provider = Provider::new_model(model, CallTimeouts::default(), &[]).unwrap();
+    let provider = Provider::for_model(model, CallTimeouts::default(), &[]).unwrap();
     let mut config = ModelAgentConfig { provider, dialect: wire.dialect(), ..demo_config(folder) };
     config.toolbox.builtins = vec![millpond_agent::tools::BuiltinTool::ReadFile];
     config

@@ -31,8 +31,25 @@ pub(crate) async fn read_request(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-/// A model of that API at an address, with short timeouts.
+/// Timeouts that no call reaches, also on a busy machine.
+pub(crate) const LONG_TIMEOUTS: CallTimeouts = CallTimeouts {
+    connect: Duration::from_mins(2),
+    first_byte: Duration::from_mins(2),
+    idle: Duration::from_mins(2),
+    total: Duration::from_mins(2),
+    retry_delay: Duration::from_millis(5),
+};
+
+/// A model of that API at an address.
 pub(crate) fn provider_at(wire: ModelApi, address: &str) -> Provider {
+    provider_with_timeouts(wire, address, LONG_TIMEOUTS)
+}
+
+pub(crate) fn provider_with_timeouts(
+    wire: ModelApi,
+    address: &str,
+    timeouts: CallTimeouts,
+) -> Provider {
     let model = Model {
         api: wire,
         base_url: format!("http://{address}"),
@@ -43,14 +60,7 @@ pub(crate) fn provider_at(wire: ModelApi, address: &str) -> Provider {
         thought_replay: ThoughtReplay::Omit,
         extra_params: serde_json::Map::new(),
     };
-    let timeouts = CallTimeouts {
-        connect: Duration::from_secs(2),
-        first_byte: Duration::from_millis(400),
-        idle: Duration::from_millis(400),
-        total: Duration::from_secs(3),
-        retry_delay: Duration::from_millis(5),
-    };
-    Provider::new_model(model, timeouts, &[]).unwrap()
+    Provider::for_model(model, timeouts, &[]).unwrap()
 }
 
 /// One reply of a chat model.

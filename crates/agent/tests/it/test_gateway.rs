@@ -29,7 +29,10 @@ pub(crate) struct TestGateway {
 }
 
 /// Longest wait for an event.
-const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
+const WAIT_TIMEOUT: Duration = Duration::from_mins(3);
+
+/// Time between two looks at a process that is not a child.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Configuration of the demo agent in a folder.
 pub(crate) fn demo_config(folder: &Path) -> ModelAgentConfig {
@@ -64,7 +67,7 @@ pub(crate) fn sample_folder() -> tempfile::TempDir {
 async fn open_gateway(store: &Arc<SqliteStore>, agent: Arc<dyn Agent>) -> Arc<Scheduler> {
     let store = Arc::clone(store) as Arc<dyn Store>;
     let scheduler = Arc::new(Scheduler::open_and_recover_runs(store, Some(agent)).await.unwrap());
-    tokio::spawn(Arc::clone(&scheduler).run_all_queues_until_stopped());
+    tokio::spawn(Arc::clone(&scheduler).resume_and_run_queues_until_stopped());
     scheduler
 }
 
@@ -106,8 +109,10 @@ impl TestGateway {
     pub(crate) async fn append_finished_runs(&self, runs: &[Vec<Event<'static>>]) {
         for (n, events) in runs.iter().enumerate() {
             let n = u8::try_from(n).unwrap();
-            let mut run =
-                self.scheduler.log.run_appender(self.session, RunId::from_bytes([100 + n; 16]));
+            let mut run = self
+                .scheduler
+                .log
+                .build_run_appender(self.session, RunId::from_bytes([100 + n; 16]));
             let timed_events = events.iter().map(|event| (Some(1), event.clone())).collect();
             run.append(timed_events).await.unwrap();
         }
@@ -256,9 +261,9 @@ pub(crate) async fn wait_for_process_end(pid: &str) {
             if stat.is_empty() || stat.contains(") Z ") {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
-    let result = tokio::time::timeout(Duration::from_mins(1), ended).await;
+    let result = tokio::time::timeout(WAIT_TIMEOUT, ended).await;
     assert!(result.is_ok(), "process {pid} is still running");
 }

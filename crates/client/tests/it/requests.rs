@@ -43,7 +43,7 @@ async fn a_status_is_an_error_of_its_own_kind() {
         ),
     ] {
         let (client, _requests) = start_server(vec![script]).await;
-        let error = client.get_agent_description().await.unwrap_err();
+        let error = client.fetch_agent_description().await.unwrap_err();
         assert_eq!(kind(&error), expected, "{error}");
         assert_eq!(error.is_transient(), is_transient, "{error}");
     }
@@ -52,13 +52,13 @@ async fn a_status_is_an_error_of_its_own_kind() {
 #[tokio::test]
 async fn a_refusal_has_its_status_code_and_message() {
     let (client, _requests) = start_server(vec![refusal(404, "not_found")]).await;
-    let error = client.get_session("s1").await.unwrap_err();
+    let error = client.fetch_session("s1").await.unwrap_err();
     let message = "No: not_found.".to_owned();
     assert_eq!(error.to_string(), message);
     let refusal = Refusal { status: 404, code: "not_found".to_owned(), message };
     assert_eq!(error, RequestError::NotFound(refusal));
     let (client, _requests) = start_server(vec![response(502, "proxy")]).await;
-    let error = client.get_session("s1").await.unwrap_err();
+    let error = client.fetch_session("s1").await.unwrap_err();
     assert_eq!(error.to_string(), "the gateway returned HTTP 502");
 }
 
@@ -84,9 +84,9 @@ async fn a_run_is_cancelled_answered_and_asked_for() {
     let gone = client.answer_ask("r1", "a1", "yes").await;
     assert!(matches!(gone, Err(AnswerError::Request(RequestError::NotFound(_)))), "{gone:?}");
     assert_eq!(client.answer_ask("r1", "a1", "yes").await, Ok(()));
-    assert_eq!(client.get_run_state("r1").await, Ok(RunState::NotStarted));
-    assert_eq!(client.get_run_state("r1").await, Ok(RunState::Active));
-    assert_eq!(client.get_run_state("r1").await, Ok(RunState::Ended(Outcome::Failed)));
+    assert_eq!(client.fetch_run_state("r1").await, Ok(RunState::NotStarted));
+    assert_eq!(client.fetch_run_state("r1").await, Ok(RunState::Active));
+    assert_eq!(client.fetch_run_state("r1").await, Ok(RunState::Ended(Outcome::Failed)));
     let first = requests.recv().await.unwrap();
     assert!(first.head.starts_with("post /v1/runs/r1/cancel http/1.1"), "{}", first.head);
     assert_eq!(first.header("authorization"), Some("bearer secret"));

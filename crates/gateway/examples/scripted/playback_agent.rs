@@ -35,7 +35,7 @@ impl Agent for PlaybackAgent {
     }
 }
 
-/// Collects events, except `run_started`, which `Job::start_run` has written.
+/// Collects events, except `run_started`, which `Job::create_and_append_run_start` has written.
 #[derive(Default)]
 struct EventSink(Vec<TimedEvent>);
 

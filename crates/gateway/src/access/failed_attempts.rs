@@ -17,7 +17,7 @@ pub struct FailedAttempts(Mutex<HashMap<IpAddr, (Instant, u32)>>);
 
 impl FailedAttempts {
     /// Counts a wrong credential. Returns true if there were too many.
-    pub fn record_failure_and_check_limit(&self, address: IpAddr, now: Instant) -> bool {
+    pub fn record_failure_and_is_over_limit(&self, address: IpAddr, now: Instant) -> bool {
         let mut attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if ADDRESSES_MAX <= attempts.len() {
             attempts.retain(|_, (since, _)| now.duration_since(*since) < FAILURE_WINDOW);
@@ -47,19 +47,20 @@ mod tests {
             (IpAddr::from([127, 0, 0, 1]), IpAddr::from([127, 0, 0, 2]));
         let now = Instant::now();
         for _ in 0..FAILURES_MAX {
-            assert!(!attempts.record_failure_and_check_limit(first_address, now));
+            assert!(!attempts.record_failure_and_is_over_limit(first_address, now));
         }
-        assert!(attempts.record_failure_and_check_limit(first_address, now));
+        assert!(attempts.record_failure_and_is_over_limit(first_address, now));
         assert!(
-            !attempts.record_failure_and_check_limit(second_address, now),
+            !attempts.record_failure_and_is_over_limit(second_address, now),
             "counted per address"
         );
         assert!(
-            !attempts.record_failure_and_check_limit(first_address, now + FAILURE_WINDOW),
+            !attempts.record_failure_and_is_over_limit(first_address, now + FAILURE_WINDOW),
             "and not for ever"
         );
         for address in 0..20_001_u32 {
-            attempts.record_failure_and_check_limit(IpAddr::V4(Ipv4Addr::from_bits(address)), now);
+            attempts
+                .record_failure_and_is_over_limit(IpAddr::V4(Ipv4Addr::from_bits(address)), now);
         }
         assert!(attempts.0.lock().is_ok_and(|map| map.len() <= ADDRESSES_MAX), "bounded");
     }

@@ -18,11 +18,11 @@ use super::tool_calls::ToolCalls;
 use super::urls::{image_link, is_web_url};
 use super::{PayloadSink, Protocol, RESENDS_MAX, Reasoning, json};
 
+use client_thread::ClientThreadCopy;
 use event::{Custom, Usage};
-use sent_thread::SentThread;
 
+mod client_thread;
 mod event;
-mod sent_thread;
 mod tools;
 
 /// Options of an AG-UI stream.
@@ -42,7 +42,7 @@ pub struct Options {
 /// Encodes one run as AG-UI events.
 #[derive(Clone, Debug, Default)]
 pub struct AgUi {
-    client_thread: String,
+    thread_id: String,
     client_run: Option<String>,
     reasoning: Reasoning,
     image_prefix: String,
@@ -50,11 +50,11 @@ pub struct AgUi {
     id_prefix: String,
     model: Option<String>,
     open_round: Option<String>,
-    open_text: Option<MessageId>,
+    open_texts: BTreeSet<MessageId>,
     open_reasoning: BTreeSet<StepId>,
     calls: ToolCalls,
     unanswered: Vec<(StepId, String)>,
-    sent_thread: SentThread,
+    client_thread: ClientThreadCopy,
     resend_count: u32,
     /// True while the client has not been sent the latest change.
     is_stale: bool,
@@ -65,11 +65,11 @@ impl AgUi {
     /// Encoder for a client's thread.
     pub fn new(options: Options) -> AgUi {
         AgUi {
-            client_thread: options.thread,
+            thread_id: options.thread,
             client_run: options.run,
             reasoning: options.reasoning,
             image_prefix: options.image_prefix,
-            sent_thread: SentThread::new(&options.history),
+            client_thread: ClientThreadCopy::new(&options.history),
             ..AgUi::default()
         }
     }
@@ -94,26 +94,26 @@ impl AgUi {
     }
 
     fn end_round(&mut self, out: PayloadSink<'_>) {
-        self.end_text(out);
         if let Some(step_name) = self.open_round.take() {
             json::write_payload(&event::Event::StepFinished { step_name: &step_name }, out);
         }
     }
 
     fn start_text(&mut self, message: MessageId, out: PayloadSink<'_>) {
-        self.end_text(out);
+        if !self.open_texts.insert(message) {
+            return;
+        }
         let message_id = self.message_id(message);
         let role = "assistant";
         json::write_payload(&event::Event::TextMessageStart { message_id: &message_id, role }, out);
-        self.open_text = Some(message);
-        self.sent_thread.push_empty_text(message, message_id);
+        self.client_thread.push_empty_text(message, message_id);
     }
 
     fn append_text(&mut self, message: MessageId, delta: &str, out: PayloadSink<'_>) {
-        if self.open_text != Some(message) || delta.is_empty() {
+        if !self.open_texts.contains(&message) || delta.is_empty() {
             return;
         }
-        if let Some((text, message_id)) = self.sent_thread.text_mut_and_id(message) {
+        if let Some((text, message_id)) = self.client_thread.find_text_mut_and_id(message) {
             text.push_str(delta);
             json::write_payload(&event::Event::TextMessageContent { message_id, delta }, out);
         }
@@ -126,10 +126,10 @@ impl AgUi {
         new_text: &str,
         out: PayloadSink<'_>,
     ) {
-        if self.open_text != Some(message) {
+        if !self.open_texts.contains(&message) {
             return;
         }
-        let Some((text, _)) = self.sent_thread.text_mut_and_id(message) else { return };
+        let Some((text, _)) = self.client_thread.find_text_mut_and_id(message) else { return };
         if kept_bytes >= text.len() {
             return self.append_text(message, new_text, out);
         }
@@ -143,12 +143,12 @@ impl AgUi {
         self.is_stale = self.resend_count >= RESENDS_MAX;
         if !self.is_stale {
             self.resend_count += 1;
-            json::write_payload(&self.sent_thread.snapshot(), out);
+            json::write_payload(&self.client_thread.build_messages_snapshot(), out);
         }
     }
 
-    fn end_text(&mut self, out: PayloadSink<'_>) {
-        if let Some(message) = self.open_text.take() {
+    fn end_text_if_open(&mut self, message: MessageId, out: PayloadSink<'_>) {
+        if self.open_texts.remove(&message) {
             let message_id = self.message_id(message);
             json::write_payload(&event::Event::TextMessageEnd { message_id: &message_id }, out);
         }
@@ -194,7 +194,7 @@ impl AgUi {
         AgUi::write_custom(custom, out);
     }
 
-    fn write_image(&self, owner: ImageOwner, image: &Image<'_>, out: PayloadSink<'_>) {
+    fn write_image_if_linkable(&self, owner: ImageOwner, image: &Image<'_>, out: PayloadSink<'_>) {
         let id = match owner {
             ImageOwner::Message(message) => self.message_id(message),
             ImageOwner::Step(step) => {
@@ -210,14 +210,14 @@ impl AgUi {
     /// Closes withdrawn parts, names them in a `CUSTOM` event, and resends the conversation without
     /// them.
     fn withdraw_parts(&mut self, messages: &[MessageId], steps: &[StepId], out: PayloadSink<'_>) {
-        if self.open_text.is_some_and(|open| messages.contains(&open)) {
-            self.end_text(out);
+        for &message in messages {
+            self.end_text_if_open(message, out);
         }
         for &step in steps {
             self.end_reasoning(step, out);
             self.end_call_as_withdrawn(step, out);
         }
-        let mut ids = self.sent_thread.remove_withdrawn_and_list_ids(messages, steps);
+        let mut ids = self.client_thread.remove_withdrawn_and_list_ids(messages, steps);
         let reasoning_steps = steps.iter().filter(|&&step| self.calls.call_id(step).is_none());
         ids.extend(reasoning_steps.map(|&step| self.step_id(step)));
         AgUi::write_custom(Custom::Withdrawn { ids: &ids }, out);
@@ -226,10 +226,10 @@ impl AgUi {
 }
 
 impl Protocol for AgUi {
-    fn begin_run(&mut self, run: &str, _at: Option<Millis>, out: PayloadSink<'_>) {
+    fn write_run_start(&mut self, run: &str, _at: Option<Millis>, out: PayloadSink<'_>) {
         run.clone_into(&mut self.id_prefix);
         let event = event::Event::RunStarted {
-            thread_id: &self.client_thread,
+            thread_id: &self.thread_id,
             run_id: self.client_run.as_deref().unwrap_or(run),
             protocol_version: "1.0",
         };
@@ -238,7 +238,7 @@ impl Protocol for AgUi {
 
     #[allow(clippy::too_many_lines, reason = "one arm per event")]
     fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
-        self.usage.apply(event);
+        self.usage.track_event(event);
         match event {
             Event::RoundStarted { round, model, .. } => {
                 if let Some(model) = model {
@@ -252,11 +252,13 @@ impl Protocol for AgUi {
             Event::TextRewritten { message, kept_bytes, text } => {
                 self.rewrite_text(*message, *kept_bytes, text, out);
             }
-            Event::MessageEnded { .. } => self.end_text(out),
+            Event::MessageEnded { message, .. } => self.end_text_if_open(*message, out),
             Event::SourceCited { message, citation } => {
                 self.write_cited_source(*message, citation, out);
             }
-            Event::ImageReceived { owner, image } => self.write_image(*owner, image, out),
+            Event::ImageReceived { owner, image } => {
+                self.write_image_if_linkable(*owner, image, out);
+            }
             Event::ReasoningStarted { step, origin, .. } => {
                 if *origin != ReasoningOrigin::Redacted {
                     self.start_reasoning_if_shown(*step, out);
@@ -304,16 +306,18 @@ impl Protocol for AgUi {
         }
     }
 
-    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
-        self.end_text(out);
+    fn write_run_end(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
+        for message in self.open_texts.clone() {
+            self.end_text_if_open(message, out);
+        }
         for step in std::mem::take(&mut self.open_reasoning) {
             self.open_reasoning.insert(step);
             self.end_reasoning(step, out);
         }
-        let pending = self.end_calls_and_take_unanswered(ending, out);
+        let pending = self.end_calls_and_take_client_calls(ending, out);
         self.end_round(out);
         if self.is_stale {
-            json::write_payload(&self.sent_thread.snapshot(), out);
+            json::write_payload(&self.client_thread.build_messages_snapshot(), out);
         }
         let usage = self.usage.total().map(|usage| [Usage::new(usage, self.model.as_deref())]);
         let outcome = match ending.outcome {
@@ -326,7 +330,7 @@ impl Protocol for AgUi {
         };
         let reply = ending.message.map(|message| self.message_id(message));
         let event = event::Event::RunFinished {
-            thread_id: &self.client_thread,
+            thread_id: &self.thread_id,
             run_id: self.client_run.as_deref().unwrap_or(&self.id_prefix),
             result: event::RunResult {
                 message_id: reply.as_deref(),

@@ -103,7 +103,7 @@ impl AiSdk {
     }
 
     fn end_round(&mut self, out: PayloadSink<'_>) {
-        self.end_text(out);
+        self.end_text_parts(out);
         for step in std::mem::take(&mut self.open_reasoning) {
             self.write_reasoning_end(step, out);
         }
@@ -162,7 +162,7 @@ impl AiSdk {
         self.write_resendable_part(Some(PartOwner::Message(message)), &part, out);
     }
 
-    fn write_image(
+    fn write_image_if_linkable(
         &mut self,
         owner: millpond_engine::event::ImageOwner,
         image: &Image<'_>,
@@ -218,8 +218,8 @@ impl AiSdk {
         steps: &[StepId],
         out: PayloadSink<'_>,
     ) {
-        if messages.iter().any(|&message| self.texts.is_open(message)) {
-            self.end_text(out);
+        for &message in messages {
+            self.end_text(message, out);
         }
         for &step in steps {
             if let Some(at) = self.open_reasoning.iter().position(|&open| open == step) {
@@ -249,12 +249,12 @@ impl AiSdk {
 }
 
 impl Protocol for AiSdk {
-    fn begin_run(&mut self, run: &str, _at: Option<Millis>, out: PayloadSink<'_>) {
+    fn write_run_start(&mut self, run: &str, _at: Option<Millis>, out: PayloadSink<'_>) {
         json::write_payload(&Part::Start { message_id: run }, out);
     }
 
     fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
-        self.usage.apply(event);
+        self.usage.track_event(event);
         match event {
             Event::RoundStarted { .. } => self.start_round(out),
             Event::RoundEnded { .. } => self.end_round(out),
@@ -263,11 +263,13 @@ impl Protocol for AiSdk {
             Event::TextRewritten { message, kept_bytes, text } => {
                 self.rewrite_text(*message, *kept_bytes, text, out);
             }
-            Event::MessageEnded { .. } => self.end_text(out),
+            Event::MessageEnded { message, .. } => self.end_text(*message, out),
             Event::SourceCited { message, citation } => {
                 self.write_cited_source(*message, citation, out);
             }
-            Event::ImageReceived { owner, image } => self.write_image(*owner, image, out),
+            Event::ImageReceived { owner, image } => {
+                self.write_image_if_linkable(*owner, image, out);
+            }
             Event::ReasoningStarted { step, origin, .. } => {
                 if *origin != ReasoningOrigin::Redacted {
                     self.start_reasoning_if_shown(*step, out);
@@ -315,7 +317,7 @@ impl Protocol for AiSdk {
         }
     }
 
-    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
+    fn write_run_end(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         self.end_calls(ending, out);
         self.end_round(out);
         let reply = ending.message.map(|message| self.texts.newest_part_id(message));

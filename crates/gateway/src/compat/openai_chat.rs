@@ -7,6 +7,7 @@
 
 use millpond_engine::event::{Ending, Event, MessageId, Millis, Outcome, StepId, StopReason};
 use millpond_engine::event_family;
+use millpond_engine::view::message_order::{MessageOrder, OrderedText};
 
 use super::ending::is_refused;
 use super::run_usage::RunUsage;
@@ -57,6 +58,7 @@ pub struct OpenAiChat {
     options: Options,
     id: String,
     messages: MessageTexts,
+    order: MessageOrder,
     /// The message whose text was sent last.
     last_message: Option<MessageId>,
     last_reasoning: Option<StepId>,
@@ -100,6 +102,19 @@ impl OpenAiChat {
             usage,
             millpond,
         }
+    }
+
+    /// Writes text whose turn has come: the protocol has one text, so messages follow one another.
+    fn write_text_in_order(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
+        let mut order = std::mem::take(&mut self.order);
+        order.apply(event, &mut |ordered| {
+            let (OrderedText::Appended { message, text }
+            | OrderedText::Rewritten { message, text, .. }) = ordered;
+            if !text.is_empty() {
+                self.write_text_delta_if_allowed(message, text, out);
+            }
+        });
+        self.order = order;
     }
 
     fn write_text_delta_if_allowed(
@@ -149,37 +164,33 @@ impl OpenAiChat {
 }
 
 impl Protocol for OpenAiChat {
-    fn begin_run(&mut self, run: &str, at: Option<Millis>, out: PayloadSink<'_>) {
+    fn write_run_start(&mut self, run: &str, at: Option<Millis>, out: PayloadSink<'_>) {
         self.id = format!("chatcmpl-{run}");
         self.options.created = at.map_or(self.options.created, |at| at / 1000);
         self.write_chunk(Delta::new_opening(), None, out);
     }
 
     fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
-        self.usage.apply(event);
-        self.messages.apply(event);
-        self.unanswered.apply(event);
+        self.usage.track_event(event);
+        self.messages.track_event(event);
+        self.unanswered.track_event(event);
         match event {
-            Event::TextAppended { message, text } => {
-                self.write_text_delta_if_allowed(*message, text, out);
-            }
-            Event::TextRewritten { message, text, .. } if !text.is_empty() => {
-                self.write_text_delta_if_allowed(*message, text, out);
-            }
+            Event::MessageStarted { .. }
+            | Event::TextAppended { .. }
+            | Event::TextRewritten { .. }
+            | Event::MessageEnded { .. }
+            | Event::Withdrawn { .. }
+            | Event::RunEnded { .. } => self.write_text_in_order(event, out),
             Event::ReasoningAppended { step, text } => {
                 self.write_reasoning_if_shown(*step, text, out);
             }
             // Without a form in this protocol.
-            Event::MessageStarted { .. }
-            | Event::TextRewritten { .. }
-            | Event::MessageEnded { .. }
-            | Event::SourceCited { .. }
+            Event::SourceCited { .. }
             | Event::ImageReceived { .. }
             | Event::ReasoningStarted { .. }
             | Event::ReasoningEnded { .. }
             | Event::FinalDeclared { .. }
-            | Event::Withdrawn { .. }
-            | event_family!(Run)
+            | Event::RunStarted { .. }
             | event_family!(Prompt)
             | event_family!(Round)
             | event_family!(Tool)
@@ -190,7 +201,9 @@ impl Protocol for OpenAiChat {
         }
     }
 
-    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
+    fn write_run_end(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
+        // Text that waited for an earlier message of the run.
+        self.write_text_in_order(&Event::RunEnded { ending: ending.clone() }, out);
         let is_refused = is_refused(ending);
         if ending.outcome != Outcome::Completed && !is_refused {
             return OpenAiChat::write_failure_and_done(ending, out);

@@ -309,7 +309,7 @@ impl OpenAiResponses {
 }
 
 impl Protocol for OpenAiResponses {
-    fn begin_run(&mut self, run: &str, at: Option<Millis>, out: PayloadSink<'_>) {
+    fn write_run_start(&mut self, run: &str, at: Option<Millis>, out: PayloadSink<'_>) {
         run.clone_into(&mut self.run);
         self.options.created = at.map_or(self.options.created, |at| at / 1000);
         let response = &*self.build_response("in_progress", None);
@@ -318,8 +318,8 @@ impl Protocol for OpenAiResponses {
     }
 
     fn apply_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
-        self.usage.apply(event);
-        self.unanswered.apply(event);
+        self.usage.track_event(event);
+        self.unanswered.track_event(event);
         match event {
             Event::MessageStarted { message, .. } => self.start_text(*message, out),
             Event::TextAppended { message, text } => self.append_text(*message, text, out),
@@ -362,7 +362,7 @@ impl Protocol for OpenAiResponses {
         }
     }
 
-    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
+    fn write_run_end(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         for index in 0..self.items.len() {
             self.close_item_if_open(index, Status::Incomplete, out);
         }

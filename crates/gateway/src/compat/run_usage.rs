@@ -12,7 +12,7 @@ pub(super) struct RunUsage {
 }
 
 impl RunUsage {
-    pub(super) fn apply(&mut self, event: &Event<'_>) {
+    pub(super) fn track_event(&mut self, event: &Event<'_>) {
         match event {
             Event::UsageReported { scope: UsageScope::Run, usage } => {
                 self.run_total.get_or_insert_default().overwrite_reported_numbers(*usage);

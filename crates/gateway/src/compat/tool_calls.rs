@@ -44,7 +44,7 @@ pub(super) enum ArgumentsChange {
 
 impl ToolCalls {
     /// Starts the call of a `tool_started` event.
-    pub(super) fn start_call(&mut self, event: &Event<'_>) -> Option<&ToolCall> {
+    pub(super) fn record_started_call(&mut self, event: &Event<'_>) -> Option<&ToolCall> {
         let Event::ToolStarted { step, call, name, .. } = event else { return None };
         let id = self.make_unique_id(call, *step);
         self.used_ids.insert(id.clone());
@@ -73,11 +73,11 @@ impl ToolCalls {
         self.ids_by_step.get(&step).map(String::as_str)
     }
 
-    pub(super) fn open_call_mut(&mut self, step: StepId) -> Option<&mut ToolCall> {
+    pub(super) fn find_open_call_mut(&mut self, step: StepId) -> Option<&mut ToolCall> {
         self.open_calls.get_mut(&step)
     }
 
-    pub(super) fn remove_open_call(&mut self, step: StepId) -> Option<ToolCall> {
+    pub(super) fn take_open_call(&mut self, step: StepId) -> Option<ToolCall> {
         self.open_calls.remove(&step)
     }
 
@@ -120,7 +120,7 @@ pub(super) struct UnansweredCalls {
 }
 
 impl UnansweredCalls {
-    pub(super) fn apply(&mut self, event: &Event<'_>) {
+    pub(super) fn track_event(&mut self, event: &Event<'_>) {
         match event {
             Event::ToolStarted {
                 kind: ToolKind::Function,
@@ -128,23 +128,21 @@ impl UnansweredCalls {
                 parent: None,
                 ..
             } => {
-                self.calls.start_call(event);
+                self.calls.record_started_call(event);
             }
             Event::ArgumentsAppended { step, text } => {
-                if let Some(call) = self.calls.open_call_mut(*step) {
+                if let Some(call) = self.calls.find_open_call_mut(*step) {
                     call.arguments.push_str(text);
                 }
             }
             Event::ArgumentsReplaced { step, text } => {
-                if let Some(call) = self.calls.open_call_mut(*step) {
+                if let Some(call) = self.calls.find_open_call_mut(*step) {
                     call.replace_arguments(text);
                 }
             }
             Event::ToolEnded { step, outcome, .. } => {
-                let call = self
-                    .calls
-                    .remove_open_call(*step)
-                    .filter(|_| *outcome == ToolOutcome::NoResult);
+                let call =
+                    self.calls.take_open_call(*step).filter(|_| *outcome == ToolOutcome::NoResult);
                 self.ended_without_result.extend(call.map(|call| (*step, call)));
             }
             Event::Withdrawn { steps, .. } => {

@@ -173,7 +173,7 @@ fn count_wrong_credential_and_build_error(
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     if credential.is_present
         && let Some(peer) = peer
-        && gateway.failed_attempts.record_failure_and_check_limit(peer, Instant::now())
+        && gateway.failed_attempts.record_failure_and_is_over_limit(peer, Instant::now())
     {
         return ApiError::new(
             StatusCode::TOO_MANY_REQUESTS,

@@ -26,8 +26,9 @@ pub(super) async fn get_agent(State(gateway): AppState, _: OwnerOnly) -> Json<Ag
     let Some(agent) = &gateway.scheduler.agent else {
         return Json(AgentResponse { agent: None, about: AgentDescription::default() });
     };
-    let description =
-        timeout(DESCRIBE_TIMEOUT, agent.0.describe()).await.unwrap_or_else(|_| AgentDescription {
+    let description = timeout(DESCRIBE_TIMEOUT, agent.0.connect_tools_and_describe())
+        .await
+        .unwrap_or_else(|_| AgentDescription {
             missing: vec!["Tools could not be listed in time.".to_owned()],
             ..AgentDescription::default()
         });

@@ -30,7 +30,7 @@ use super::access_middleware::AnyCaller;
 use super::error::ApiError;
 use super::extract::Path;
 use super::sessions::find_visible_session;
-use super::stream::{FrameSource, sse_response, stream_until_closed};
+use super::stream::{FrameSource, build_sse_body_with_closed_event, sse_response};
 
 /// Streams every event with its patches in all views.
 pub(super) async fn stream_all_views(
@@ -71,7 +71,7 @@ pub(super) async fn stream_all_views(
         gateway,
         _permit: permit,
     };
-    Ok(sse_response(stream_until_closed(state)))
+    Ok(sse_response(build_sse_body_with_closed_event(state)))
 }
 
 /// State of one stream of all views.
@@ -157,7 +157,8 @@ impl AllViewsStream {
 
     async fn is_session_deleted(&self) -> bool {
         let id = self.session;
-        let found = self.gateway.log.call_store(move |store| store.load_session(id)).await;
+        let found =
+            self.gateway.log.call_store(move |store| store.load_session_even_deleted(id)).await;
         // If the lookup fails, the next read reports it.
         found.is_ok_and(|row| row.is_none_or(|session| session.deleted_ms.is_some()))
     }

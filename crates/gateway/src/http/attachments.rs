@@ -46,7 +46,7 @@ pub(super) async fn check_attachments_and_store_types(
         gateway
             .log
             .call_store(move |store| {
-                store.put_blob_for_session(session, digest.0, media_type, &bytes)
+                store.store_blob_for_session(session, digest.0, media_type, &bytes)
             })
             .await?;
         let digest = digest.to_string().into();

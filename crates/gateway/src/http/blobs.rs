@@ -17,7 +17,7 @@ use super::AppState;
 use super::access_middleware::{AnyCaller, OwnerOnly};
 use super::error::ApiError;
 use super::extract::{Json, Path};
-use super::sessions::{find_undeleted_session, find_visible_session};
+use super::sessions::{find_owned_undeleted_session, find_visible_session};
 
 /// Path of uploads. A browser may send them with its cookie although they are not JSON.
 pub(super) const UPLOAD_PATH: &str = "/v1/sessions/{session}/blobs";
@@ -46,7 +46,7 @@ pub(super) async fn upload_blob(
     Path(raw_id): Path<String>,
     request: Request,
 ) -> Result<(StatusCode, Json<BlobResponse>), ApiError> {
-    let session = find_undeleted_session(&gateway, owner, &raw_id).await?.id;
+    let session = find_owned_undeleted_session(&gateway, owner, &raw_id).await?.id;
     let kind = parse_media_type_or_default(request.headers())?;
     // Rejected before the body is read if its declared length is too large.
     if request.body().size_hint().lower() > BLOB_BYTES_MAX as u64 {
@@ -60,7 +60,9 @@ pub(super) async fn upload_blob(
     let media_type = kind.clone();
     gateway
         .log
-        .call_store(move |store| store.put_blob_for_session(session, digest.0, &media_type, &body))
+        .call_store(move |store| {
+            store.store_blob_for_session(session, digest.0, &media_type, &body)
+        })
         .await?;
     let path = format!("/v1/sessions/{session}/blobs/{digest}");
     let response = BlobResponse { digest: digest.to_string(), media_type: kind, bytes, path };

@@ -37,7 +37,7 @@ async fn find_or_create_named_session(
     name: &str,
 ) -> Result<SessionId, ApiError> {
     let id = SessionId::from_key(&format!("{owner}/{name}"));
-    let found = gateway.log.call_store(move |store| store.load_session(id)).await?;
+    let found = gateway.log.call_store(move |store| store.load_session_even_deleted(id)).await?;
     if found.is_none() {
         let mut session = Session::new(owner, "", now_ms())?;
         session.id = id;
@@ -70,7 +70,7 @@ impl FollowedRun {
 }
 
 /// Accepts a message and follows its run. The same key is the same message.
-async fn send_and_follow(
+async fn enqueue_message_and_follow_run(
     gateway: &Arc<Gateway>,
     session: SessionId,
     key: Option<String>,
@@ -89,7 +89,10 @@ async fn send_and_follow(
         .log
         .call_store(move |store| {
             let first = store.load_run(run)?.map(|row| row.first);
-            let head = store.load_session(session)?.ok_or(StoreError::NoSession(session))?.head;
+            let head = store
+                .load_session_even_deleted(session)?
+                .ok_or(StoreError::NoSession(session))?
+                .head;
             Ok(first.unwrap_or(head))
         })
         .await?;

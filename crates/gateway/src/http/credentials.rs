@@ -107,7 +107,8 @@ pub(super) async fn list_tokens(
     State(gateway): AppState,
     OwnerOnly(owner): OwnerOnly,
 ) -> Result<Json<Vec<ListedToken>>, ApiError> {
-    let tokens = gateway.call_credential_store(move |store| store.owner_tokens(owner)).await?;
+    let tokens =
+        gateway.call_credential_store(move |store| store.owner_tokens_even_revoked(owner)).await?;
     let active = tokens.into_iter().filter(|token| token.revoked_ms.is_none());
     let listed = active.map(|token| ListedToken {
         id: token.id,
@@ -128,11 +129,15 @@ pub(super) async fn revoke_token(
     let is_revoked = gateway
         .call_credential_store(move |store| store.revoke_token_of_owner(owner, id, now))
         .await?;
-    if is_revoked { Ok(recheck_open_streams(&gateway)) } else { Err(ApiError::not_found()) }
+    if is_revoked {
+        Ok(make_streams_recheck_and_respond(&gateway))
+    } else {
+        Err(ApiError::not_found())
+    }
 }
 
 /// Makes open streams check their access again, and answers a revocation.
-fn recheck_open_streams(gateway: &Gateway) -> StatusCode {
+fn make_streams_recheck_and_respond(gateway: &Gateway) -> StatusCode {
     gateway.make_streams_recheck_access();
     StatusCode::NO_CONTENT
 }
@@ -154,7 +159,7 @@ pub(super) async fn create_share(
     let secret = Secret::generate().map_err(StoreError::from)?;
     let id = ShareId::new(now, random_bytes().map_err(StoreError::from)?);
     let share = Share { id, session: session.id, digest: secret.digest(), created_ms: now };
-    gateway.call_credential_store(move |store| store.put_share(&share)).await?;
+    gateway.call_credential_store(move |store| store.store_share(&share)).await?;
     Ok((StatusCode::CREATED, Json(CreatedShare { id, token: secret.reveal().to_owned() })))
 }
 
@@ -186,5 +191,9 @@ pub(super) async fn revoke_share(
     let is_revoked = gateway
         .call_credential_store(move |store| store.delete_share_of_session(session, share))
         .await?;
-    if is_revoked { Ok(recheck_open_streams(&gateway)) } else { Err(ApiError::not_found()) }
+    if is_revoked {
+        Ok(make_streams_recheck_and_respond(&gateway))
+    } else {
+        Err(ApiError::not_found())
+    }
 }

@@ -71,7 +71,7 @@ impl LiveStream {
         };
         let cursor = last_id.or(query.cursor.as_deref()).filter(|text| !text.is_empty());
         let (epoch, head) = (gateway.log.store().epoch(), session.head);
-        let start = Start::from_cursor_or_snapshot(cursor, topic, epoch, head);
+        let start = Start::try_from_optional_cursor(cursor, topic, epoch, head);
         // `Ok` if the stream resumes at the cursor.
         let recovered = start.is_ok();
         let resume_frame = cursor.map(|_| {
@@ -109,7 +109,7 @@ impl LiveStream {
         loop {
             let next_bytes = match &mut self.state {
                 StreamState::Following(stream) => {
-                    let polled = ready!(stream.poll_next(cx));
+                    let polled = ready!(stream.poll_live(cx));
                     polled.map_err(|reason| stream.closed_frame(reason))
                 }
                 StreamState::CatchingUp(work) => {
@@ -157,7 +157,7 @@ impl Body for LiveStream {
 }
 
 impl OpenStream {
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<PollOutcome, &'static str>> {
+    fn poll_live(&mut self, cx: &mut Context<'_>) -> Poll<Result<PollOutcome, &'static str>> {
         if self.gateway.access_epoch() != self.checked_access_epoch {
             return Poll::Ready(Ok(PollOutcome::NeedsLogRead));
         }
@@ -198,7 +198,8 @@ impl OpenStream {
     /// True if the session was erased, deleted or restored since this stream was opened.
     async fn has_session_deletion_changed(&self) -> bool {
         let (id, deleted_ms) = (self.session, self.deleted_ms);
-        let found = self.gateway.log.call_store(move |store| store.load_session(id)).await;
+        let found =
+            self.gateway.log.call_store(move |store| store.load_session_even_deleted(id)).await;
         // If the lookup fails, the next read reports it.
         found.is_ok_and(|row| row.is_none_or(|session| session.deleted_ms != deleted_ms))
     }

@@ -20,7 +20,7 @@ use super::access_middleware::OwnerOnly;
 use super::attachments::check_attachments_and_store_types;
 use super::error::ApiError;
 use super::extract::{Json, Path};
-use super::sessions::{find_owned_session, find_undeleted_session};
+use super::sessions::{find_owned_session, find_owned_undeleted_session};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +50,7 @@ pub(super) async fn post_message(
     headers: HeaderMap,
     Json(message): Json<MessageRequest>,
 ) -> Result<(StatusCode, Json<AcceptedMessage>), ApiError> {
-    let session = find_undeleted_session(&gateway, owner, &raw_id).await?;
+    let session = find_owned_undeleted_session(&gateway, owner, &raw_id).await?;
     let MessageRequest { text, attachments, join } = message;
     let images = check_attachments_and_store_types(&gateway, session.id, attachments).await?;
     if text.trim().is_empty() && images.is_empty() {

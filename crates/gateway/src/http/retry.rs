@@ -16,7 +16,7 @@ use super::error::ApiError;
 use super::extract::{Json, Path};
 use super::messages::{AcceptedMessage, enqueue_message};
 use super::runs::find_owned_run;
-use super::sessions::find_undeleted_session;
+use super::sessions::find_owned_undeleted_session;
 
 /// Sends the message of an ended run again.
 pub(super) async fn post_retry(
@@ -26,7 +26,7 @@ pub(super) async fn post_retry(
     headers: HeaderMap,
 ) -> Result<(StatusCode, Json<AcceptedMessage>), ApiError> {
     let run = find_owned_run(&gateway, owner, &raw_id).await?;
-    find_undeleted_session(&gateway, owner, &run.session.to_string()).await?;
+    find_owned_undeleted_session(&gateway, owner, &run.session.to_string()).await?;
     if run.ended.is_none() {
         return Err(ApiError::conflict(
             "run_going",

@@ -54,7 +54,7 @@ pub(super) async fn find_owned_run(
         .log
         .call_store(move |store| {
             let Some(run) = store.load_run(id)? else { return Ok(None) };
-            let session = store.load_session(run.session)?;
+            let session = store.load_session_even_deleted(run.session)?;
             Ok(session.filter(|session| session.owner == owner).map(|_| run))
         })
         .await?;
@@ -109,11 +109,13 @@ pub(super) async fn cancel_and_wait_for_ending(
     Path(raw_id): Path<String>,
 ) -> Result<Json<RunResponse>, ApiError> {
     let run = find_owned_run(&gateway, owner, &raw_id).await?;
-    cancel_and_wait(&gateway, run.session, run.id).await.map(|run| Json(run.into()))
+    cancel_run_and_wait_with_timeout(&gateway, run.session, run.id)
+        .await
+        .map(|run| Json(run.into()))
 }
 
 /// Cancels a run, also one that is yet to begin, and waits for its ending.
-pub(super) async fn cancel_and_wait(
+pub(super) async fn cancel_run_and_wait_with_timeout(
     gateway: &Gateway,
     session: SessionId,
     run: RunId,

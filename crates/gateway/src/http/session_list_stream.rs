@@ -24,10 +24,10 @@ use super::AppState;
 use super::access_middleware::{AnyCaller, OwnerOnly};
 use super::error::ApiError;
 use super::sessions::session_response;
-use super::stream::{FrameSource, sse_response, stream_until_closed};
+use super::stream::{FrameSource, build_sse_body_with_closed_event, sse_response};
 
 /// Streams changes of the owner's sessions.
-pub(super) async fn stream_session_list(
+pub(super) async fn stream_session_list_changes(
     State(gateway): AppState,
     OwnerOnly(owner): OwnerOnly,
     AnyCaller(caller): AnyCaller,
@@ -41,7 +41,7 @@ pub(super) async fn stream_session_list(
         stopping: gateway.scheduler.stopping.subscribe(),
         gateway,
     };
-    Ok(sse_response(stream_until_closed(listener)))
+    Ok(sse_response(build_sse_body_with_closed_event(listener)))
 }
 
 /// State of one session-list stream.
@@ -63,7 +63,7 @@ struct PendingChanges {
 }
 
 impl PendingChanges {
-    fn apply(&mut self, change: SessionChange) {
+    fn record_change(&mut self, change: SessionChange) {
         match change {
             SessionChange::Changed(session) => {
                 self.changed.insert(session);
@@ -114,7 +114,7 @@ impl SessionListStream {
                 WakeReason::Stopping | WakeReason::SessionChange(Err(RecvError::Closed)) => {
                     return Err("stopping");
                 }
-                WakeReason::SessionChange(Ok(change)) => self.pending.apply(change),
+                WakeReason::SessionChange(Ok(change)) => self.pending.record_change(change),
                 WakeReason::SessionChange(Err(RecvError::Lagged(_))) => {
                     self.pending.needs_relist = true;
                 }
@@ -129,7 +129,7 @@ impl SessionListStream {
         tokio::time::sleep(SESSION_CHANGES_WINDOW).await;
         loop {
             match self.changes.try_recv() {
-                Ok(change) => self.pending.apply(change),
+                Ok(change) => self.pending.record_change(change),
                 Err(TryRecvError::Lagged(_)) => self.pending.needs_relist = true,
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return,
             }
@@ -164,7 +164,9 @@ impl SessionListStream {
     ) -> Result<Vec<Session>, &'static str> {
         let owner = self.owner;
         let found = self.gateway.log.call_store(move |store| {
-            let found = changed.into_iter().filter_map(|id| store.load_session(id).transpose());
+            let found = changed
+                .into_iter()
+                .filter_map(|id| store.load_session_even_deleted(id).transpose());
             found.collect::<Result<Vec<_>, _>>()
         });
         let found = found.await.map_err(|_| "storage")?;

@@ -11,7 +11,7 @@ use crate::limits::TITLE_CHARS_MAX;
 use millpond_log::clock::now_ms;
 use millpond_log::id::{RunId, SessionId};
 use millpond_log::limits::{LISTED_SESSIONS_MAX, UNDO_WINDOW};
-use millpond_log::recovery::build_closing_chunk_if_run_open;
+use millpond_log::recovery::read_log_and_build_closing_chunk;
 use millpond_log::store::{self, Session, SessionUpdate};
 
 use super::AppState;
@@ -51,7 +51,7 @@ pub(super) fn session_response(
     session: Session,
 ) -> SessionResponse {
     SessionResponse {
-        run: gateway.scheduler.runs.run_in_session(session.id),
+        run: gateway.scheduler.runs.active_run_of_session(session.id),
         asks: gateway.scheduler.runs.open_ask_count_of_session(session.id),
         id: session.id,
         title: session.title,
@@ -86,7 +86,7 @@ pub(super) async fn post_session(
     Json(request): Json<NewSession>,
 ) -> Result<(StatusCode, Json<SessionResponse>), ApiError> {
     validate_title_length(&request.title)?;
-    let session = gateway.create_session(owner, &request.title).await?;
+    let session = gateway.create_session_and_notify(owner, &request.title).await?;
     Ok((StatusCode::CREATED, Json(session_response(&gateway, session))))
 }
 
@@ -154,12 +154,12 @@ pub(super) async fn find_owned_session(
     raw_id: &str,
 ) -> Result<Session, ApiError> {
     let id: SessionId = raw_id.parse().map_err(|_| ApiError::not_found())?;
-    let found = gateway.log.call_store(move |store| store.load_session(id)).await?;
+    let found = gateway.log.call_store(move |store| store.load_session_even_deleted(id)).await?;
     found.filter(|session| session.owner == owner).ok_or_else(ApiError::not_found)
 }
 
 /// Finds a session of this owner that is not deleted.
-pub(super) async fn find_undeleted_session(
+pub(super) async fn find_owned_undeleted_session(
     gateway: &crate::gateway::Gateway,
     owner: millpond_log::id::OwnerId,
     raw_id: &str,
@@ -235,7 +235,7 @@ pub(super) async fn soft_delete_session_and_cancel_run(
     )
     .await?;
     // After the deletion, so that no queued message starts instead.
-    if let Some(run) = gateway.scheduler.runs.run_in_session(session.id) {
+    if let Some(run) = gateway.scheduler.runs.active_run_of_session(session.id) {
         gateway.scheduler.runs.request_cancel(run);
     }
     gateway.make_streams_recheck_access();
@@ -284,7 +284,7 @@ pub(super) async fn branch_session(
     validate_title_length(&title)?;
     let mut branch = Session::new(owner, &title, now_ms())?;
     branch.parent = Some((session.id, head));
-    let closing_chunk = build_closing_chunk_if_run_open(&gateway.log, session.id, head).await?;
+    let closing_chunk = read_log_and_build_closing_chunk(&gateway.log, session.id, head).await?;
     let (parent, stored) = (session.id, branch.clone());
     gateway
         .log

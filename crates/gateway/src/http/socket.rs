@@ -40,11 +40,11 @@ pub(super) async fn open_socket(
     })?;
     let upgrade =
         upgrade.max_message_size(SOCKET_INPUT_BYTES_MAX).max_frame_size(SOCKET_INPUT_BYTES_MAX);
-    Ok(upgrade.on_upgrade(|socket| send_frames(socket, stream)))
+    Ok(upgrade.on_upgrade(|socket| send_frames_until_closed(socket, stream)))
 }
 
 /// Sends frames until the stream ends or the client closes.
-async fn send_frames(mut socket: WebSocket, mut stream: LiveStream) {
+async fn send_frames_until_closed(mut socket: WebSocket, mut stream: LiveStream) {
     loop {
         tokio::select! {
             heard = socket.recv() => match heard {

@@ -139,7 +139,7 @@ pub(super) trait FrameSource: Send + 'static {
 }
 
 /// Body of the source's frames, and of one `closed` event when it ends.
-pub(super) fn stream_until_closed(source: impl FrameSource) -> Body {
+pub(super) fn build_sse_body_with_closed_event(source: impl FrameSource) -> Body {
     Body::from_stream(futures_util::stream::unfold(Some(source), |source| async move {
         let mut source = source?;
         let (bytes, source) = match source.wait_for_frames().await {

@@ -23,7 +23,7 @@ pub struct ScriptAgent {
     pub pause_per_chunk: Duration,
 }
 
-/// Collects events, except `run_started`, which `Job::start_run` has written.
+/// Collects events, except `run_started`, which `Job::create_and_append_run_start` has written.
 #[derive(Default)]
 struct EventSink(Vec<TimedEvent>);
 

@@ -134,7 +134,7 @@ impl LogWriter {
         if let Some(&head) = self.cached_heads.get(&session) {
             return Ok(head);
         }
-        let session_row = self.store.load_session(session)?;
+        let session_row = self.store.load_session_even_deleted(session)?;
         session_row.map(|session| session.head).ok_or(StoreError::NoSession(session))
     }
 }

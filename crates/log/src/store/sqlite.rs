@@ -133,11 +133,14 @@ impl SqliteStore {
 
     /// Opens the store in `dir` with default options, creating it if needed.
     pub fn open(dir: &Path, durability: Durability) -> Result<SqliteStore, StoreError> {
-        SqliteStore::open_with_options(dir, StoreOptions::for_this_boot(durability))
+        SqliteStore::open_or_create_with_options(dir, StoreOptions::for_this_boot(durability))
     }
 
     /// Opens the store in `dir`, creating it if needed, and starts its threads.
-    pub fn open_with_options(dir: &Path, options: StoreOptions) -> Result<SqliteStore, StoreError> {
+    pub fn open_or_create_with_options(
+        dir: &Path,
+        options: StoreOptions,
+    ) -> Result<SqliteStore, StoreError> {
         let lock = file::create_and_lock_directory(dir)?;
         let path = dir.join(file::DATABASE_FILE_NAME);
         let mut writer = file::open_writer(&path, options.durability)?;

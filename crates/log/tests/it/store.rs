@@ -25,6 +25,9 @@ pub(crate) use crate::support::*;
 
 pub(crate) const ALL_BYTES: usize = usize::MAX;
 
+/// Longest wait for anything to happen. Only a test that fails waits so long.
+const WAIT_MAX: Duration = Duration::from_mins(2);
+
 pub(crate) fn text_event(text: &str) -> Event<'_> {
     Event::TextAppended { message: MessageId(0), text: text.into() }
 }
@@ -98,8 +101,11 @@ pub(crate) struct TestStore {
 pub(crate) fn open_test_store() -> TestStore {
     let dir = temp_dir();
     TestStore {
-        store: SqliteStore::open_with_options(dir.path(), options_without_background_work())
-            .unwrap(),
+        store: SqliteStore::open_or_create_with_options(
+            dir.path(),
+            options_without_background_work(),
+        )
+        .unwrap(),
         dir,
     }
 }
@@ -122,7 +128,7 @@ impl TestStore {
     pub(crate) fn reopen(self) -> TestStore {
         drop(self.store);
         TestStore {
-            store: SqliteStore::open_with_options(
+            store: SqliteStore::open_or_create_with_options(
                 self.dir.path(),
                 options_without_background_work(),
             )
@@ -134,7 +140,7 @@ impl TestStore {
 
 /// Truncates the write-ahead log as soon as there is no reader.
 pub(crate) fn checkpoint_until_empty(store: &SqliteStore) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + WAIT_MAX;
     while !store.try_checkpoint_and_truncate_wal().unwrap() {
         assert!(Instant::now() < deadline, "a reader never finished");
     }

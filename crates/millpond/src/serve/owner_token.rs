@@ -24,7 +24,7 @@ pub(crate) fn read_token_file_if_valid(folder: &Path) -> Option<Secret> {
 
 /// Returns the owner and a path that signs a browser in. Creates the owner's token if the token
 /// file has no valid one.
-pub(crate) async fn ensure_owner_and_issue_login(
+pub(crate) async fn ensure_owner_token_and_issue_login(
     gateway: &Gateway,
     folder: &Path,
 ) -> Result<(OwnerId, String), String> {
@@ -45,7 +45,7 @@ pub(crate) async fn ensure_owner_and_issue_login(
 async fn issue_and_write_owner_token(gateway: &Gateway, folder: &Path) -> Result<OwnerId, String> {
     // A lost token is replaced; the owner keeps its sessions.
     let known = gateway
-        .call_credential_store(CredentialStore::list_token_owners)
+        .call_credential_store(CredentialStore::list_token_owners_even_revoked)
         .await
         .map_err(|error| error.to_string())?;
     let owner = match known.first() {

@@ -143,7 +143,7 @@ impl Printer {
         let mode = match args.resolve_output() {
             ShowOutput::Screen => {
                 let output =
-                    RowOutput::open_stdout_as_screen_or_lines(|name| std::env::var(name).ok());
+                    RowOutput::wait_for_cursor_and_open_stdout(|name| std::env::var(name).ok());
                 let StreamKind { view, thinking, .. } = args.stream_kind();
                 PrintMode::Screen {
                     view: View::new(view, ViewOptions { thinking }),
@@ -200,7 +200,7 @@ impl Printer {
 
 impl PrintMode {
     /// Prints what this record adds.
-    fn print_record(&mut self, record: &Record<'_>, screen: &mut StdoutWriter) {
+    fn apply_record_and_print(&mut self, record: &Record<'_>, screen: &mut StdoutWriter) {
         let ended = match &record.event {
             Event::RunEnded { ending } => Some(ending),
             _ => None,
@@ -251,7 +251,7 @@ impl Sink for Printer {
     fn on_event(&mut self, at: Option<Millis>, event: Event<'_>) {
         let record = self.tally.count_and_number_event(at, event);
         self.debug.print_view_patches_if_on(&record);
-        self.mode.print_record(&record, &mut self.stdout);
+        self.mode.apply_record_and_print(&record, &mut self.stdout);
     }
 
     fn on_trace(&mut self, trace: Trace<'_>) {

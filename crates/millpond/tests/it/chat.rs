@@ -8,9 +8,9 @@ mod resize;
 pub(crate) mod tee_source;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::pty::{TestTerminal, WAIT_MAX};
+use crate::pty::{KEY_INTERVAL, TestTerminal};
 
 const ENTER: &str = "\r";
 const DOWN: &str = "\x1b[B";
@@ -125,18 +125,19 @@ fn r16_keys_that_were_meant_for_the_message_answer_nothing() {
     let terminal = TestTerminal::start_chat(folder.path(), "chat");
     terminal.wait_for_text("Write a message");
     terminal.send_message("compute 6*7");
-    terminal.wait_for_text("Approval needed");
-    // At the moment it appears, as if the user were still typing.
+    // The user types and erases while it appears. Each key restarts the time for which the ask
+    // takes no keys, so that Enter comes within it also on a busy machine.
+    terminal.press_until("m\x7f", Duration::from_millis(10), |screen| {
+        screen.contains("Approval needed")
+    });
     terminal.press_keys(ENTER);
     terminal.press_keys("n");
     let screen = terminal.wait_for_text("› n");
     assert!(screen.contains("Approval needed"), "{screen}");
     terminal.press_keys("\x7f");
     terminal.wait_for_text("Enter to answer");
-    std::thread::sleep(Duration::from_millis(400));
-    terminal.press_keys(DOWN);
-    terminal.press_keys(DOWN);
-    terminal.wait_until(|screen| screen.contains("› Deny"));
+    let is_deny_selected = |screen: &str| screen.lines().any(|line| line.trim_end() == "› Deny");
+    terminal.press_until(DOWN, KEY_INTERVAL, is_deny_selected);
     terminal.press_keys(ENTER);
     let screen = terminal.wait_until(|screen| {
         screen.contains("answered: deny") && screen.contains("Write a message")
@@ -166,9 +167,8 @@ fn a_second_terminal_joins_the_conversation_that_is_going_on() {
     let second = TestTerminal::start_chat(folder.path(), "-c");
     let screen = second.wait_for_text("Approval needed");
     assert!(screen.contains("› compute 1+1") && screen.contains("connected to"), "{screen}");
-    std::thread::sleep(Duration::from_millis(400));
-    second.press_keys(ENTER);
-    second.wait_for_text("1+1 = 2");
+    // Once it is answered, Enter in the empty input does nothing.
+    second.press_until(ENTER, KEY_INTERVAL, |screen| screen.contains("1+1 = 2"));
     first.wait_for_text("1+1 = 2");
 }
 
@@ -178,9 +178,6 @@ fn a_terminal_that_goes_away_takes_the_chat_with_it() {
     let mut terminal = TestTerminal::start_chat(folder.path(), "chat");
     terminal.wait_for_text("Write a message");
     terminal.hang_up();
-    let end = Instant::now() + WAIT_MAX;
-    while terminal.child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < end, "it lives on without a terminal");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    // It does not live on without a terminal.
+    terminal.wait_for_end();
 }

@@ -31,7 +31,13 @@ fn every_view_shows_the_answer_and_nothing_is_kept() {
 }
 
 #[test]
-fn an_interrupt_cancels_the_run_and_removes_the_folder() {
+fn an_interrupt_and_a_closed_terminal_cancel_the_run_and_remove_the_folder() {
+    for signal in ["-INT", "-HUP"] {
+        check_that_signal_cancels(signal);
+    }
+}
+
+fn check_that_signal_cancels(signal: &str) {
     let folder = tempfile::tempdir().unwrap();
     let mut child = demo_command(&["demo", "--view", "transcript"], folder.path())
         .stdout(Stdio::piped())
@@ -41,7 +47,7 @@ fn an_interrupt_cancels_the_run_and_removes_the_folder() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.next().unwrap().unwrap();
     let killed =
-        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(killed.unwrap().success());
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(!rest.iter().any(|line| line.contains("2 matching lines.")), "{rest:?}");

@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
+use crate::support::{WAIT_MAX, poll};
+
 pub(crate) const SIZE: PtySize = PtySize { rows: 30, cols: 80, pixel_width: 0, pixel_height: 0 };
 
-/// Longest wait for anything to happen.
-pub(crate) const WAIT_MAX: Duration = Duration::from_secs(30);
+/// Time after which a key without effect is pressed again. It is longer than the time for which an
+/// ask takes no keys, because such a key restarts that time.
+pub(crate) const KEY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Environment variables of other terminals, unset for the program.
 const UNSET_VARIABLES: [&str; 11] = [
@@ -109,17 +112,50 @@ impl TestTerminal {
 
     /// Waits until the screen satisfies `enough`; returns its text.
     pub(crate) fn wait_until(&self, enough: impl Fn(&str) -> bool) -> String {
+        let seen = self.wait_at_most(WAIT_MAX, &enough);
+        seen.unwrap_or_else(|screen| panic!("never seen; the screen is:\n{screen}"))
+    }
+
+    /// Waits until the screen satisfies `enough` and returns its text; returns the text as an error
+    /// if it does not within the time.
+    fn wait_at_most(
+        &self,
+        time: Duration,
+        enough: &impl Fn(&str) -> bool,
+    ) -> Result<String, String> {
         let (seen, changed) = &*self.output;
-        let end = Instant::now() + WAIT_MAX;
+        let end = Instant::now() + time;
         let mut now = seen.lock().unwrap();
         loop {
             let screen = now.parser.screen().contents();
             if enough(&screen) {
-                return screen;
+                return Ok(screen);
             }
             let left = end.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "never seen; the screen is:\n{screen}");
+            if left.is_zero() {
+                return Err(screen);
+            }
             now = changed.wait_timeout(now, left).unwrap().0;
+        }
+    }
+
+    /// Presses keys every `interval` until the screen satisfies `enough`; returns its text. The
+    /// keys may be pressed once more than needed.
+    pub(crate) fn press_until(
+        &self,
+        keys: &str,
+        interval: Duration,
+        enough: impl Fn(&str) -> bool,
+    ) -> String {
+        let end = Instant::now() + WAIT_MAX;
+        loop {
+            self.press_keys(keys);
+            match self.wait_at_most(interval, &enough) {
+                Ok(screen) => return screen,
+                Err(screen) => {
+                    assert!(Instant::now() < end, "never seen; the screen is:\n{screen}");
+                }
+            }
         }
     }
 
@@ -141,15 +177,21 @@ impl TestTerminal {
         self.master = None;
     }
 
+    /// Waits for the program to end; returns its exit status.
+    pub(crate) fn wait_for_end(&mut self) -> u32 {
+        let ended = || self.child.try_wait().unwrap();
+        poll(ended, || "the program does not end".to_owned()).exit_code()
+    }
+
     /// Waits for the program to exit; returns its exit status and all of its output.
     pub(crate) fn wait_for_exit(mut self) -> (u32, String) {
-        let status = self.child.wait().unwrap();
+        let status = self.wait_for_end();
         let (seen, changed) = &*self.output;
         let mut now = seen.lock().unwrap();
         while !now.closed {
             now = changed.wait_timeout(now, WAIT_MAX).unwrap().0;
         }
-        (status.exit_code(), String::from_utf8_lossy(&now.raw).into_owned())
+        (status, String::from_utf8_lossy(&now.raw).into_owned())
     }
 }
 

@@ -3,6 +3,26 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest wait for anything to happen. Only a test that fails waits so long.
+pub(crate) const WAIT_MAX: Duration = Duration::from_mins(2);
+
+/// Time between two looks at a state that announces no changes.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Looks until there is a value and returns it; panics with `failure` after `WAIT_MAX`.
+#[track_caller]
+pub(crate) fn poll<T>(mut look: impl FnMut() -> Option<T>, failure: impl FnOnce() -> String) -> T {
+    let end = Instant::now() + WAIT_MAX;
+    loop {
+        if let Some(value) = look() {
+            return value;
+        }
+        assert!(Instant::now() < end, "{}", failure());
+        std::thread::sleep(POLL_INTERVAL);
+    }
+}
 
 /// Command that runs `millpond` with an empty standard input.
 pub(crate) fn millpond_command(args: &[&str]) -> Command {

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tempfile::TempDir;
 
-/// Longest wait for anything to happen.
-const WAIT_MAX: Duration = Duration::from_mins(1);
+use crate::pty::KEY_INTERVAL;
+use crate::support::poll;
 
 /// A separate tmux server with one pane.
 pub(crate) struct Tmux {
@@ -54,6 +54,31 @@ impl Tmux {
         self.wait_until(|| self.screen_text().contains(words), words);
     }
 
+    /// Types a word, waits until the program shows it, and erases it. The program has then drawn
+    /// the screen in its present size.
+    pub(crate) fn type_and_erase(&self, word: &str) {
+        self.send_keys(&["-l", word]);
+        self.wait_for_text(word);
+        for _ in word.chars() {
+            self.send_keys(&["BSpace"]);
+        }
+        self.wait_until(|| !self.screen_text().contains(word), "the word erased");
+    }
+
+    /// Presses a key every `KEY_INTERVAL` until the screen contains the text. The key may be
+    /// pressed once more than needed.
+    pub(crate) fn press_until_text(&self, key: &str, words: &str) {
+        let mut next_press = Instant::now();
+        let is_shown = || {
+            if next_press <= Instant::now() {
+                self.send_keys(&[key]);
+                next_press = Instant::now() + KEY_INTERVAL;
+            }
+            self.screen_text().contains(words).then_some(())
+        };
+        poll(is_shown, || format!("never {words:?}; the screen is:\n{}", self.screen_text()));
+    }
+
     /// Text of the screen, with wrapped rows joined.
     pub(crate) fn screen_text(&self) -> String {
         self.run_command(&["capture-pane", "-p", "-J"])
@@ -72,10 +97,8 @@ impl Tmux {
     }
 
     fn wait_until(&self, enough: impl Fn() -> bool, what: &str) {
-        let end = Instant::now() + WAIT_MAX;
-        while !enough() {
-            assert!(Instant::now() < end, "never {what:?}; the screen is:\n{}", self.screen_text());
-        }
+        let failure = || format!("never {what:?}; the screen is:\n{}", self.screen_text());
+        poll(|| enough().then_some(()), failure);
     }
 
     fn spawn_tmux(&self, arguments: &[&str]) -> Output {

@@ -150,7 +150,7 @@ impl BackgroundCalls {
     pub(super) fn find_and_cancel_active_run(&self, session: &str) {
         let session = session.to_owned();
         self.spawn_call(move |client| async move {
-            if let Some(run) = client.get_session(&session).await?.run {
+            if let Some(run) = client.fetch_session(&session).await?.run {
                 match client.cancel_run(&run).await {
                     Ok(()) | Err(CancelError::RunEnded) => {}
                     Err(CancelError::Request(error)) => return Err(error),
@@ -169,7 +169,7 @@ impl BackgroundCalls {
     pub(super) fn fetch_queue(&self, session: &str) {
         let session = session.to_owned();
         self.spawn_call(move |client| async move {
-            client.get_queue(&session).await.map(GatewayResult::Queue)
+            client.fetch_queue(&session).await.map(GatewayResult::Queue)
         });
     }
 
@@ -196,12 +196,12 @@ impl BackgroundCalls {
     /// Fetches the agent's description; `then` makes the result of it.
     pub(super) fn fetch_agent_description(&self, then: fn(AgentDescription) -> GatewayResult) {
         self.spawn_call(
-            move |client| async move { client.get_agent_description().await.map(then) },
+            move |client| async move { client.fetch_agent_description().await.map(then) },
         );
     }
 
     /// Writes `text` to a new file, on a blocking thread; the result is a notice.
-    pub(super) fn write_file_in_background(&self, path: PathBuf, text: String) {
+    pub(super) fn write_new_file_in_background(&self, path: PathBuf, text: String) {
         let result_sender = self.result_sender.clone();
         tokio::spawn(async move {
             let place = path.display().to_string();
@@ -276,7 +276,7 @@ async fn send_outbox_in_order(
         let sent = send_message_with_retry(&client, &session, &message).await;
         let result = match sent {
             Ok(_) => client
-                .get_queue(&session)
+                .fetch_queue(&session)
                 .await
                 .map_or_else(GatewayResult::Failed, GatewayResult::Queue),
             Err(error) => GatewayResult::SendFailed { text: message.text, error },

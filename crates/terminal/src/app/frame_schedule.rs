@@ -31,7 +31,7 @@ enum PendingFrame {
 
 impl FrameSchedule {
     /// Starts with a frame to draw.
-    pub(super) fn new(now: Instant) -> FrameSchedule {
+    pub(super) fn with_first_frame_pending(now: Instant) -> FrameSchedule {
         let pending = PendingFrame::Update;
         FrameSchedule { pending, last_frame: now, last_echo: now, held_until: None }
     }
@@ -89,7 +89,7 @@ mod tests {
     fn frames_keep_their_distance_and_a_key_is_shown_early_once() {
         let start = Instant::now();
         let ms = |ms| start + Duration::from_millis(ms);
-        let mut schedule = FrameSchedule::new(start);
+        let mut schedule = FrameSchedule::with_first_frame_pending(start);
         assert_eq!(schedule.next_frame_time(), Some(start + FRAME_INTERVAL));
         schedule.mark_drawn_and_end_resize_hold(ms(40));
         assert_eq!(schedule.next_frame_time(), None);

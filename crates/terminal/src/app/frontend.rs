@@ -125,14 +125,14 @@ impl Frontend {
             Frontend::Lines { out, prompt_state: turn, .. } => {
                 if !settled.is_empty() {
                     if *turn == PromptState::Shown {
-                        out.write_raw("\n")?;
+                        out.write_without_tracking_line("\n")?;
                     }
                     out.write_rows_leaving_line_open(settled)?;
                     *turn = PromptState::NotShown;
                 }
                 if prompt == LinePrompt::Wanted && *turn == PromptState::NotShown {
-                    out.end_line()?;
-                    out.write_raw(PROMPT)?;
+                    out.end_line_if_open()?;
+                    out.write_without_tracking_line(PROMPT)?;
                     *turn = PromptState::Shown;
                 }
                 Ok(())
@@ -159,7 +159,7 @@ impl Frontend {
         let Frontend::Screen { screen, modes: guard, input: keyboard, features } = self else {
             return Ok(work());
         };
-        std::mem::replace(keyboard, TerminalEventReader::detached()).stop();
+        std::mem::replace(keyboard, TerminalEventReader::without_thread()).stop_and_join_thread();
         screen.draw_frame(Frame {
             settled,
             live: &[],
@@ -186,14 +186,14 @@ impl Frontend {
     pub(super) fn close(self) -> io::Result<()> {
         match self {
             Frontend::Screen { screen, modes: guard, input: keyboard, .. } => {
-                keyboard.stop();
+                keyboard.stop_and_join_thread();
                 screen.close(LiveRowsOnClose::Erase)?;
                 drop(guard);
                 Ok(())
             }
             Frontend::Lines { mut out, prompt_state: turn, .. } => {
                 if turn == PromptState::Shown {
-                    out.write_raw("\n")?;
+                    out.write_without_tracking_line("\n")?;
                 }
                 out.finish().map(drop)
             }

@@ -19,7 +19,7 @@ impl App {
         match update {
             Some(StreamUpdate::Page(page)) => match std::mem::take(&mut self.next_page) {
                 NextPage::Print => self.chat.replace_page(*page, now),
-                NextPage::TakeAsSeen => self.chat.replace_page_as_seen(*page, now),
+                NextPage::TakeAsSeen => self.chat.replace_page_and_drop_settled(*page, now),
             },
             Some(StreamUpdate::Patch(patch)) => self.apply_patch_and_notify(&patch, now),
             Some(StreamUpdate::Disconnected(loss)) => {
@@ -29,10 +29,10 @@ impl App {
             Some(StreamUpdate::Closed(end)) => self.chat.add_notice(&end.to_string()),
             None => self.stream_updates = None,
         }
-        self.fetch_wanted_images();
+        self.fetch_and_save_wanted_images();
     }
 
-    fn fetch_wanted_images(&mut self) {
+    fn fetch_and_save_wanted_images(&mut self) {
         let wanted = self.chat.take_wanted_images();
         let Some(session) = &self.setup.session else { return };
         let graphics = match self.setup.display {
@@ -81,10 +81,10 @@ impl App {
                 self.setup.session = Some(session);
                 self.follow_session_and_fetch_queue();
             }
-            GatewayResult::Queue(queue) => self.chat.set_queue_without_shown(queue),
+            GatewayResult::Queue(queue) => self.chat.set_queue_except_shown_messages(queue),
             GatewayResult::Image { name, fetched } => {
                 self.chat.set_image_result_and_settle(&name, fetched);
-                self.fetch_wanted_images();
+                self.fetch_and_save_wanted_images();
             }
             GatewayResult::Model(agent) => self.show_model(&agent),
             GatewayResult::Tools(agent) => self.show_tools(&agent),

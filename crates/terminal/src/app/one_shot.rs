@@ -91,7 +91,7 @@ pub async fn send_and_print_run(
         notify,
     };
     while let Some(update) = updates.recv().await {
-        let missed_end = printer.handle_update(update).await?;
+        let missed_end = printer.apply_update_and_send_if_unsent(update).await?;
         printer.output.write_rows_if_text(&printer.renderer.take_settled())?;
         if let Some(end) = printer.find_run_end_on_page().or(missed_end) {
             printer.output.end_line_if_text()?;
@@ -122,12 +122,12 @@ enum MessageState {
 
 impl<N: FnMut(&str)> RunPrinter<N> {
     /// Applies an update. Returns the run's end if it came while the connection was down.
-    async fn handle_update(
+    async fn apply_update_and_send_if_unsent(
         &mut self,
         update: StreamUpdate,
     ) -> Result<Option<RunEnd>, OneShotError> {
         match update {
-            StreamUpdate::Page(page) => return self.send_message_or_apply_page(*page).await,
+            StreamUpdate::Page(page) => return self.apply_page_and_send_if_unsent(*page).await,
             StreamUpdate::Patch(patch) => {
                 self.output.write_patch_if_frames(&patch)?;
                 if self.renderer.apply_patch(&patch) == PageChange::AskOpened {
@@ -141,7 +141,7 @@ impl<N: FnMut(&str)> RunPrinter<N> {
         Ok(None)
     }
 
-    async fn send_message_or_apply_page(
+    async fn apply_page_and_send_if_unsent(
         &mut self,
         page: Page,
     ) -> Result<Option<RunEnd>, OneShotError> {
@@ -150,7 +150,7 @@ impl<N: FnMut(&str)> RunPrinter<N> {
             MessageState::Unsent(text) => {
                 let message = new_message_with_key(text.clone(), Delivery::Queue);
                 // Earlier items are not printed.
-                self.renderer.replace_page_as_seen(page);
+                self.renderer.replace_page_and_drop_settled(page);
                 let run = send_message_with_retry(&self.client, &self.session.id, &message).await?;
                 self.message = MessageState::Sent { run };
                 Ok(None)
@@ -173,7 +173,7 @@ impl<N: FnMut(&str)> RunPrinter<N> {
 /// Asks the gateway how the run ended; `None` if it has not ended.
 async fn fetch_run_end(client: &GatewayClient, run: &str) -> Result<Option<RunEnd>, RequestError> {
     let state =
-        retry_up_to_limit_with_backoff(RequestError::is_transient, || client.get_run_state(run));
+        retry_up_to_limit_with_backoff(RequestError::is_transient, || client.fetch_run_state(run));
     Ok(match state.await? {
         RunState::NotStarted | RunState::Active => None,
         RunState::Ended(outcome) => {
@@ -224,7 +224,7 @@ impl RunOutput {
             RunOutput::Text(_) => Ok(()),
             RunOutput::Frames(encoder) => {
                 let mut data = String::new();
-                encoder.encode(patch, &mut data);
+                encoder.encode_next_into_cleared(patch, &mut data);
                 print_json_frame("patch", &serde_json::from_str(&data)?)
             }
         }
@@ -233,7 +233,7 @@ impl RunOutput {
     /// Ends the last line.
     fn end_line_if_text(&mut self) -> io::Result<()> {
         match self {
-            RunOutput::Text(writer) => writer.end_line(),
+            RunOutput::Text(writer) => writer.end_line_if_open(),
             RunOutput::Frames(_) => Ok(()),
         }
     }

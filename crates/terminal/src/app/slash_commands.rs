@@ -42,7 +42,7 @@ impl App {
             SlashCommand::Copy => self.copy_last_reply(),
             SlashCommand::Export(file) => {
                 let text = os::page_messages_as_markdown(self.chat.renderer().page());
-                self.calls.write_file_in_background(self.setup.folder.join(file), text);
+                self.calls.write_new_file_in_background(self.setup.folder.join(file), text);
             }
             SlashCommand::Web => {
                 self.chat.add_notice(&self.setup.client.web_url(self.setup.session.as_ref()));
@@ -56,7 +56,7 @@ impl App {
             }
             SlashCommand::PrintAll => {
                 self.chat.start_empty_page(self.setup.view);
-                self.chat.lift_history_limit();
+                self.chat.lift_earlier_items_limit();
                 self.follow_session_and_fetch_queue();
             }
             SlashCommand::Quit => self.state = LoopState::Quitting,
@@ -65,7 +65,7 @@ impl App {
     }
 
     fn copy_last_reply(&mut self) {
-        let notice = match self.chat.newest_text() {
+        let notice = match self.chat.newest_reply_text() {
             None => "no reply yet",
             Some(_) if !self.frontend.is_screen() => {
                 "cannot copy: line mode has no access to the clipboard"

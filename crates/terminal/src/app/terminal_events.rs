@@ -68,7 +68,7 @@ impl TerminalEventReader {
     }
 
     /// Returns a reader without a thread, which yields no events.
-    pub(super) fn detached() -> TerminalEventReader {
+    pub(super) fn without_thread() -> TerminalEventReader {
         let (_, events) = mpsc::channel(1);
         TerminalEventReader { events, stop: Arc::default(), thread: None }
     }
@@ -78,7 +78,7 @@ impl TerminalEventReader {
     }
 
     /// Stops the thread and waits for it, so that another program can read the terminal.
-    pub(super) fn stop(mut self) {
+    pub(super) fn stop_and_join_thread(mut self) {
         self.stop.store(true, Ordering::Relaxed);
         // Wakes the thread if it waits for room in the channel.
         self.events.close();

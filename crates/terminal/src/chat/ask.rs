@@ -74,7 +74,7 @@ impl AskBox {
 
     /// Returns true if the key belongs to the message being typed. Such a key restarts the grace
     /// period.
-    pub(super) fn check_and_extend_grace_period(&mut self, now: Instant) -> bool {
+    pub(super) fn extend_grace_period_if_active(&mut self, now: Instant) -> bool {
         let deaf = now < self.ignore_keys_until;
         if deaf {
             self.ignore_keys_until = now + GRACE_PERIOD;
@@ -153,7 +153,7 @@ impl AskBox {
     }
 
     /// Returns true if typed text answers the ask.
-    pub(super) fn accepts_typed_answer(&self) -> bool {
+    pub(super) fn is_answerable_by_free_text(&self) -> bool {
         self.wants_reason || self.options.is_empty()
     }
 

@@ -83,7 +83,7 @@ pub(super) enum InputLine {
 
 /// Returns the completions for `before`; `None` if there are none. Commands complete only on the
 /// first line of the message. Lists a folder for `@` paths.
-pub(super) fn build_completion_menu(
+pub(super) fn list_completions_if_any(
     before: &str,
     line: InputLine,
     folder: &Path,
@@ -222,7 +222,7 @@ mod tests {
         let profiles = profiles.map(|(name, about)| (name.to_owned(), about.to_owned())).to_vec();
         let known = CompletionSources { sessions: places, profiles };
         let texts = |before: &str, line| -> Vec<String> {
-            let menu = build_completion_menu(before, line, &folder, &known);
+            let menu = list_completions_if_any(before, line, &folder, &known);
             let offered = menu.map(|menu| menu.completions).unwrap_or_default();
             offered.into_iter().map(|offer| offer.text).collect()
         };

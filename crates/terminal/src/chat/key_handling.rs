@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use millpond_client::messages::Delivery;
 
 use super::commands::{COMMANDS, SlashCommand, parse_slash_command_if_known};
-use super::completion::{CompletionMenu, InputLine, SessionChoice, build_completion_menu};
+use super::completion::{CompletionMenu, InputLine, SessionChoice, list_completions_if_any};
 use super::{Chat, Effect, HistorySearch};
 use crate::input::editor::Motion;
 use crate::input::key_bindings::KeyAction;
@@ -23,12 +23,12 @@ impl Chat {
             return self.handle_search_key(key);
         }
         if let Some(effects) =
-            self.try_handle_ask_key(key, now).or_else(|| self.try_handle_menu_key(key))
+            self.try_handle_ask_key(key, now).or_else(|| self.handle_menu_key_or_pass_on(key))
         {
             return effects;
         }
-        let mut effects = self.handle_edit_key(key, now);
-        effects.append(&mut self.request_resume_choices_if_typed());
+        let mut effects = self.handle_input_key(key, now);
+        effects.append(&mut self.await_resume_choices_if_typed());
         self.update_completion_menu();
         effects
     }
@@ -36,7 +36,7 @@ impl Chat {
     /// Handles keys of the approval box: only non-printing keys, and only while the input is empty.
     fn try_handle_ask_key(&mut self, key: KeyAction, now: Instant) -> Option<Vec<Effect>> {
         let ask = self.ask.as_mut()?;
-        let ignores = ask.check_and_extend_grace_period(now);
+        let ignores = ask.extend_grace_period_if_active(now);
         if ignores || !self.editor.is_empty() {
             return None;
         }
@@ -55,6 +55,7 @@ impl Chat {
                 let answer = ask.selected_answer_or_await_reason();
                 return Some(answer.map(Effect::AnswerAsk).into_iter().collect());
             }
+            // Named one by one: a new key must be thought about for the ask and for the menu.
             KeyAction::Character(_)
             | KeyAction::NewLine
             | KeyAction::SendNow
@@ -76,7 +77,7 @@ impl Chat {
         Some(Vec::new())
     }
 
-    fn try_handle_menu_key(&mut self, key: KeyAction) -> Option<Vec<Effect>> {
+    fn handle_menu_key_or_pass_on(&mut self, key: KeyAction) -> Option<Vec<Effect>> {
         let menu = self.menu.as_mut()?;
         match key {
             KeyAction::Up | KeyAction::CompleteBack => menu.move_selection(-1),
@@ -94,7 +95,7 @@ impl Chat {
             KeyAction::Enter | KeyAction::Complete => {
                 self.accept_completion();
                 self.update_completion_menu();
-                return Some(self.request_resume_choices_if_typed());
+                return Some(self.await_resume_choices_if_typed());
             }
             KeyAction::Character(_)
             | KeyAction::NewLine
@@ -131,7 +132,7 @@ impl Chat {
         } else {
             InputLine::First
         };
-        self.menu = build_completion_menu(
+        self.menu = list_completions_if_any(
             self.editor.line_before_cursor(),
             line,
             &self.folder,
@@ -167,19 +168,19 @@ impl Chat {
     }
 
     /// Opens the `/resume` menu.
-    pub fn type_resume_and_request_choices(&mut self) -> Vec<Effect> {
+    pub fn type_resume_and_await_choices(&mut self) -> Vec<Effect> {
         self.set_input_text(RESUME_COMMAND);
-        self.request_resume_choices_if_typed()
+        self.await_resume_choices_if_typed()
     }
 
     /// Requests fresh choices each time `/resume ` has been typed.
-    fn request_resume_choices_if_typed(&mut self) -> Vec<Effect> {
+    fn await_resume_choices_if_typed(&mut self) -> Vec<Effect> {
         let wanted = self.editor.expanded_text() == RESUME_COMMAND && !self.line_mode;
         self.awaits_resume_choices |= wanted;
         wanted.then_some(Effect::FetchResumeChoices).into_iter().collect()
     }
 
-    fn handle_edit_key(&mut self, key: KeyAction, now: Instant) -> Vec<Effect> {
+    fn handle_input_key(&mut self, key: KeyAction, now: Instant) -> Vec<Effect> {
         let cols = self.options.size.width().saturating_sub(2).max(1);
         match key {
             KeyAction::Character(character) => {
@@ -273,7 +274,7 @@ impl Chat {
             None => {
                 self.editor.take_text_and_reset_undo();
                 let mut effects = Vec::new();
-                if self.history.add_unless_repeated(&text) {
+                if self.history.add_unless_blank_or_repeated(&text) {
                     effects.push(Effect::SaveToHistory(text.clone()));
                 }
                 effects.push(self.answer_or_message_effect(text, delivery));
@@ -287,7 +288,8 @@ impl Chat {
     /// Returns the text as an answer if the ask takes typed text, else as a message. In line mode
     /// it is always a message: the ask may have appeared while the line was typed.
     fn answer_or_message_effect(&self, text: String, delivery: Delivery) -> Effect {
-        let typed = self.ask.as_ref().filter(|ask| ask.accepts_typed_answer() && !self.line_mode);
+        let typed =
+            self.ask.as_ref().filter(|ask| ask.is_answerable_by_free_text() && !self.line_mode);
         match typed.map(|ask| ask.parse_typed_answer(text.trim())) {
             Some(Ok(answer)) => Effect::AnswerAsk(answer),
             Some(Err(_)) | None if self.renderer.is_run_active() => Effect::Send { text, delivery },

@@ -86,7 +86,7 @@ impl Chat {
             (Some(ask), _) if ask.is_waiting_for_reason() => {
                 "Reason for denying, Esc to go back".to_owned()
             }
-            (Some(ask), _) if ask.accepts_typed_answer() => {
+            (Some(ask), _) if ask.is_answerable_by_free_text() => {
                 "Type your answer and press Enter".to_owned()
             }
             (Some(_), _) => "↑/↓ and Enter to answer, or write a message".to_owned(),

@@ -63,7 +63,7 @@ impl TerminalImage {
         limits.max_image_height = Some(SIDE_PIXELS_MAX);
         limits.max_alloc = Some(DECODED_BYTES_MAX);
         reader.limits(limits);
-        let image = scale_to_fit(reader.decode()?, graphics, cell, size);
+        let image = scale_down_to_fit(reader.decode()?, graphics, cell, size);
         let cells = |pixels: u32, of: u32| u16::try_from(pixels.div_ceil(of)).unwrap_or(u16::MAX);
         let (cols, rows) = (
             cells(image.width(), cell.width),
@@ -97,7 +97,7 @@ impl TerminalImage {
 }
 
 /// Scales an image down to its share of the screen, keeping its proportions.
-fn scale_to_fit(
+fn scale_down_to_fit(
     image: DynamicImage,
     graphics: GraphicsProtocol,
     cell: CellSize,

@@ -4,7 +4,7 @@ use super::{DelimiterRun, InlineParser, NodeKind};
 use crate::style::Attributes;
 
 /// Returns whether a delimiter run can open and can close emphasis, by its neighbours.
-pub(super) fn can_open_and_close(mark: char, before: char, after: char) -> (bool, bool) {
+pub(super) fn classify_delimiter_run(mark: char, before: char, after: char) -> (bool, bool) {
     let space = |char: char| char.is_whitespace();
     let punctuation = |char: char| char.is_ascii_punctuation() || is_unicode_punctuation(char);
     let left = !space(after) && (!punctuation(after) || space(before) || punctuation(before));

@@ -36,12 +36,12 @@ impl InlineParser {
         }
         match parse_link_target(&rest[1..], URL_BYTES_MAX.min(self.held_bytes_max)) {
             LinkTarget::Complete(url, bytes) => {
-                self.turn_into_link(index, &url);
+                self.turn_bracket_into_link(index, &url);
                 Some(1 + bytes)
             }
             LinkTarget::Partial if ending == Ending::MoreFollows => None,
             LinkTarget::Partial if ending == Ending::Preview => {
-                self.turn_into_link(index, "");
+                self.turn_bracket_into_link(index, "");
                 Some(rest.len())
             }
             LinkTarget::Partial | LinkTarget::NotATarget => {
@@ -52,7 +52,7 @@ impl InlineParser {
         }
     }
 
-    fn turn_into_link(&mut self, index: usize, url: &str) {
+    fn turn_bracket_into_link(&mut self, index: usize, url: &str) {
         self.match_closers_from(index + 1);
         let bracket = match self.held[index].kind {
             NodeKind::Bracket(bracket) => bracket,
@@ -63,7 +63,7 @@ impl InlineParser {
         if bracket == BracketKind::Image {
             let bare = self.held.len() == index + 1;
             self.held[index].text.push_str(if bare { "[image" } else { "[image: " });
-            self.push_text("]", Style::PLAIN, None);
+            self.push_or_merge_text_node("]", Style::PLAIN, None);
         }
         let link = Hyperlink::parse(url);
         let behind = link.is_some() && self.links == HyperlinkMode::Osc8;
@@ -83,7 +83,7 @@ impl InlineParser {
             self.turn_outer_brackets_into_text(index);
         }
         if !behind && !url.is_empty() && said != url && url != format!("mailto:{said}") {
-            self.push_text(&format!(" ({url})"), Style::DIM, None);
+            self.push_or_merge_text_node(&format!(" ({url})"), Style::DIM, None);
         }
         self.match_closers_before_first_bracket();
     }

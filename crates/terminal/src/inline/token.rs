@@ -1,6 +1,6 @@
 //! Tokens of inline Markdown, read one at a time.
 
-use super::emphasis::can_open_and_close;
+use super::emphasis::classify_delimiter_run;
 use super::link::BracketsToDrop;
 use super::{
     BracketKind, CODE_STYLE, DelimiterRun, Ending, InlineParser, LINK_ATTRIBUTES, NodeKind,
@@ -15,7 +15,11 @@ const SPECIAL_CHARS: [char; 11] = ['\\', '`', '*', '_', '~', '[', ']', '!', '<',
 
 impl InlineParser {
     /// Reads the token at the start of `rest` and returns its length; `None` if it may continue.
-    pub(super) fn read_token(&mut self, rest: &str, ending: Ending) -> Option<usize> {
+    pub(super) fn push_token_and_return_length(
+        &mut self,
+        rest: &str,
+        ending: Ending,
+    ) -> Option<usize> {
         match rest.chars().next()? {
             ' ' => self.read_spaces(rest, ending),
             '\n' => Some(self.push_text_in_place_of_source("\n", " ")),
@@ -39,7 +43,7 @@ impl InlineParser {
 
     /// Pushes `text` in place of `source`; returns the length of `source`.
     pub(super) fn push_text_in_place_of_source(&mut self, source: &str, text: &str) -> usize {
-        self.push_text(text, Style::PLAIN, None);
+        self.push_or_merge_text_node(text, Style::PLAIN, None);
         source.len()
     }
 
@@ -56,7 +60,7 @@ impl InlineParser {
         if spaces >= 2 {
             self.push_line_break();
         } else {
-            self.push_text(" ", Style::PLAIN, None);
+            self.push_or_merge_text_node(" ", Style::PLAIN, None);
         }
         Some(spaces + 1)
     }
@@ -86,13 +90,13 @@ impl InlineParser {
         match find_code_span_end(rest, ticks, self.held_bytes_max, ending) {
             CodeSpanEnd::At(end) => {
                 let inner = rest[ticks..end].replace('\n', " ");
-                self.push_text(trim_code_padding(&inner), CODE_STYLE, None);
+                self.push_or_merge_text_node(trim_code_padding(&inner), CODE_STYLE, None);
                 Some(end + ticks)
             }
             CodeSpanEnd::NotYet if ending == Ending::MoreFollows => None,
             CodeSpanEnd::NotYet if ending == Ending::Preview => {
                 let inner = rest[ticks..].trim_end_matches('`').replace('\n', " ");
-                self.push_text(&inner, CODE_STYLE, None);
+                self.push_or_merge_text_node(&inner, CODE_STYLE, None);
                 Some(rest.len())
             }
             CodeSpanEnd::NotYet | CodeSpanEnd::Never => {
@@ -111,7 +115,7 @@ impl InlineParser {
             (None, Ending::MoreFollows | Ending::Final) => '\n',
         };
         let run = &rest[..len];
-        let (opens, closes) = can_open_and_close(mark, self.previous_char, after);
+        let (opens, closes) = classify_delimiter_run(mark, self.previous_char, after);
         if mark == '~' && len != 2 {
             return Some(self.push_text_in_place_of_source(run, run));
         }
@@ -147,7 +151,7 @@ impl InlineParser {
         }
         match inside[end..].starts_with('>').then(|| Hyperlink::parse(&inside[..end])).flatten() {
             Some(link) if end <= max => {
-                self.push_text(
+                self.push_or_merge_text_node(
                     &inside[..end],
                     Style::PLAIN.with_attributes(LINK_ATTRIBUTES),
                     Some(link),

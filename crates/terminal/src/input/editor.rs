@@ -67,7 +67,7 @@ impl Editor {
     pub fn expanded_text(&self) -> String {
         let mut text = String::with_capacity(self.current.text.len());
         for character in self.current.text.chars() {
-            match self.paste_for_placeholder(character) {
+            match self.find_paste_by_placeholder(character) {
                 Some(paste) => text.push_str(paste),
                 None => text.push(character),
             }
@@ -109,7 +109,7 @@ impl Editor {
     }
 
     /// Returns the paste that a placeholder stands for.
-    fn paste_for_placeholder(&self, placeholder: char) -> Option<&str> {
+    fn find_paste_by_placeholder(&self, placeholder: char) -> Option<&str> {
         let place = u32::from(placeholder).checked_sub(u32::from(*PASTE_PLACEHOLDERS.start()))?;
         self.pastes.get(usize::try_from(place).ok()?).map(String::as_str)
     }
@@ -224,7 +224,7 @@ impl Editor {
     fn displayed_text(&self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
         for character in text.chars() {
-            match self.paste_for_placeholder(character) {
+            match self.find_paste_by_placeholder(character) {
                 Some(paste) => shown.push_str(&paste_label(paste)),
                 None if character == '\t' => shown.push_str("    "),
                 None => shown.push(character),

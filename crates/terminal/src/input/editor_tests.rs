@@ -166,7 +166,7 @@ proptest! {
             let (rows, place) = editor.wrapped_rows_and_cursor(columns);
             prop_assert!(place.row < rows.len());
             prop_assert!(place.column <= columns.max(rows[place.row].width()));
-            let broken = editor.current.text.chars().any(|c| editor.paste_for_placeholder(c).is_some());
+            let broken = editor.current.text.chars().any(|c| editor.find_paste_by_placeholder(c).is_some());
             if !broken {
                 let together = rows.concat();
                 prop_assert_eq!(together, editor.displayed_text(&editor.current.text.replace('\n', "")));

@@ -18,7 +18,7 @@ impl History {
     }
 
     /// Adds an entry; returns false if it is blank or repeats the last one.
-    pub fn add_unless_repeated(&mut self, text: &str) -> bool {
+    pub fn add_unless_blank_or_repeated(&mut self, text: &str) -> bool {
         self.browsing = None;
         if text.trim().is_empty() || self.entries.last().is_some_and(|last| last == text) {
             return false;
@@ -83,9 +83,9 @@ mod tests {
     fn one_goes_back_and_comes_to_what_was_being_written() {
         let mut history = History::new(&["one".into(), "two".into()]);
         assert!(
-            history.add_unless_repeated("three")
-                && !history.add_unless_repeated("three")
-                && !history.add_unless_repeated(" ")
+            history.add_unless_blank_or_repeated("three")
+                && !history.add_unless_blank_or_repeated("three")
+                && !history.add_unless_blank_or_repeated(" ")
         );
         for expected in ["three", "two", "one"] {
             assert_eq!(history.recall_older("draft"), Some(expected));

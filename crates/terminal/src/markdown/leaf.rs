@@ -190,7 +190,7 @@ impl LeafBlock {
             LeafBlock::Heading(heading) => heading.paragraph_mut().set_size_and_rewrap(size, out),
             LeafBlock::Fence(fence) => fence.code.set_size_and_rewrap(size, out),
             LeafBlock::Indented(code) => code.set_size_and_rewrap(size, out),
-            LeafBlock::Table(table) => table.set_size(size),
+            LeafBlock::Table(table) => table.set_size_and_refit_columns(size),
             LeafBlock::None => {}
         }
     }

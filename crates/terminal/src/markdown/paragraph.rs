@@ -47,8 +47,11 @@ impl Paragraph {
         self.lines += 1;
     }
 
-    /// Appends a part of a line.
+    /// Appends a part of a line; a held part before it becomes text.
     pub(super) fn push(&mut self, text: &str, out: &mut Vec<Row>) {
+        if !text.is_empty() {
+            self.push_held_head_as_text(out);
+        }
         if let Some(first) = &mut self.first {
             first.push_str(text);
         }

@@ -83,7 +83,7 @@ impl Table {
         match &mut self.layout {
             Layout::Held(rows) => {
                 rows.push(row);
-                self.fix_widths_if_tall(out);
+                self.settle_and_fix_widths_if_tall(out);
             }
             Layout::Frozen(widths) => {
                 let widths = widths.clone();
@@ -110,7 +110,7 @@ impl Table {
 
     /// Settles the held rows and fixes the widths if they fill the screen. Narrow columns are
     /// widened for later rows.
-    fn fix_widths_if_tall(&mut self, out: &mut Vec<Row>) {
+    fn settle_and_fix_widths_if_tall(&mut self, out: &mut Vec<Row>) {
         let Layout::Held(rows) = &self.layout else { return };
         let widths = self.column_widths(rows);
         if self.render_held_rows(rows, &widths).len() <= live_rows_max(self.size).saturating_sub(2)
@@ -137,7 +137,7 @@ impl Table {
         self.first = self.lead.clone();
     }
 
-    pub(super) fn set_size(&mut self, size: Size) {
+    pub(super) fn set_size_and_refit_columns(&mut self, size: Size) {
         self.size = size;
         let room = self.cell_cols_available();
         if room < self.aligns.len() * CELL_COLS_MIN {

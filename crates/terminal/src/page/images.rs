@@ -77,7 +77,7 @@ impl PageImages {
     }
 
     /// Requests the item's images; returns true while any of them is not fetched.
-    pub(super) fn request_and_check_pending(&mut self, item: &Item<'_>) -> bool {
+    pub(super) fn mark_wanted_and_check_pending(&mut self, item: &Item<'_>) -> bool {
         let mut coming = false;
         let kept = item.images.iter().filter(|image| is_gateway_blob(&image.reference));
         for image in kept.take_while(|_| self.fetching == ImageFetching::On) {

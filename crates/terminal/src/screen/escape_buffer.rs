@@ -90,7 +90,7 @@ impl EscapeBuffer {
 
     /// Moves to the start of the next row; at the bottom the screen scrolls.
     pub(super) fn write_newline(&mut self, bottom: usize) {
-        self.reset_style();
+        self.reset_style_and_link();
         self.out.push_str("\r\n");
         if let Some(place) = &mut self.position {
             *place = CursorPosition { row: (place.row + 1).min(bottom), col: 0 };
@@ -99,14 +99,14 @@ impl EscapeBuffer {
 
     /// Erases from the cursor to the end of the row.
     pub(super) fn erase_to_row_end(&mut self) {
-        self.reset_style();
+        self.reset_style_and_link();
         self.out.push_str("\x1b[K");
     }
 
     /// Erases from the start of a row to the end of the screen.
     pub(super) fn erase_screen_from(&mut self, row: usize) {
         self.move_to(CursorPosition { row, col: 0 });
-        self.reset_style();
+        self.reset_style_and_link();
         if row == 0 {
             // Erasing the whole screen at once makes tmux copy it into its history.
             self.out.push_str("\x1b[K");
@@ -148,7 +148,7 @@ impl EscapeBuffer {
     }
 
     /// Resets to plain text without a hyperlink.
-    pub(super) fn reset_style(&mut self) {
+    pub(super) fn reset_style_and_link(&mut self) {
         self.set_style_and_link(Style::PLAIN, None);
     }
 

@@ -55,7 +55,7 @@ pub(super) fn find_wrap_point(above: &Row, row: &Row, cols: usize) -> Option<Wra
 }
 
 /// Writes a row by letting the terminal wrap into it from screen row `above`.
-pub(super) fn write_row_by_wrapping(
+pub(super) fn write_row_by_wrapping_from_above(
     pen: &mut EscapeBuffer,
     seam: &WrapPoint,
     above: usize,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::escape_buffer::CursorPosition;
-use super::repaint::{ScreenRow, find_wrap_point, repaint_row, write_row_by_wrapping};
+use super::repaint::{ScreenRow, find_wrap_point, repaint_row, write_row_by_wrapping_from_above};
 use super::{InsertMethod, Screen};
 use crate::row::Row;
 
@@ -51,7 +51,7 @@ impl<W: Write> Screen<W> {
         let rest = rows.split_off((at + art.row_count()).min(rows.len()));
         let below = ScreenRow::from_live_row(&Row::default(), self.size.width());
         self.draw_rows(std::mem::take(rows), vec![below]);
-        self.writer.reset_style();
+        self.writer.reset_style_and_link();
         self.writer
             .move_to(CursorPosition { row: self.live_top.saturating_sub(art.row_count()), col: 0 });
         self.writer.push_raw_and_forget_position(art.escape_sequence());
@@ -126,7 +126,13 @@ impl<W: Write> Screen<W> {
                 self.writer.move_to(CursorPosition { row: at, col: 0 });
                 self.writer.erase_to_row_end();
             }
-            write_row_by_wrapping(&mut self.writer, seam, at.saturating_sub(1), &drawn.row, at);
+            write_row_by_wrapping_from_above(
+                &mut self.writer,
+                seam,
+                at.saturating_sub(1),
+                &drawn.row,
+                at,
+            );
         }
     }
 
@@ -139,7 +145,13 @@ impl<W: Write> Screen<W> {
         }
         for drawn in rows {
             if let Some(seam) = &drawn.wrap_point {
-                write_row_by_wrapping(&mut self.writer, seam, bottom, &drawn.row, bottom);
+                write_row_by_wrapping_from_above(
+                    &mut self.writer,
+                    seam,
+                    bottom,
+                    &drawn.row,
+                    bottom,
+                );
                 continue;
             }
             if self.writer.position().is_none_or(|place| place.row != bottom) {
@@ -150,7 +162,7 @@ impl<W: Write> Screen<W> {
             self.writer.write_cells(&drawn.row, drawn.row.cells());
         }
         if kept > 0 {
-            self.writer.reset_style();
+            self.writer.reset_style_and_link();
             self.writer.push_raw_and_forget_position("\x1b[r");
         }
     }

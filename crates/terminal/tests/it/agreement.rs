@@ -4,7 +4,7 @@
 //! Each line that may be code gets a tag, which the filter takes out of text; emphasis, which the
 //! drawing shows without its marks in text; and a sentence end, which ends a piece in text.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use millpond_engine::filter::{Filter, FilterStart, Piece};
@@ -15,8 +15,8 @@ use millpond_terminal::size::Size;
 use proptest::prelude::*;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use crate::corpus::{corpus_folder, read_all_examples};
 use crate::generators::cut_text;
+use crate::texts::{files_below, find_corpus, markdown_examples};
 
 const TAG: &str = "<final>";
 
@@ -196,21 +196,14 @@ proptest! {
 }
 
 #[test]
-fn all_four_agree_on_the_examples_of_the_specifications() {
-    let Some(corpus) = corpus_folder("agreement on the specifications' examples") else { return };
-    let examples = read_all_examples(&corpus);
+fn all_four_agree_on_the_markdown_examples() {
+    let examples = markdown_examples();
     let comparable =
         |text: &&String| is_plain(text) && is_comparable(text) && has_no_inline_code(text);
-    let plain = examples.iter().filter(comparable);
-    let wrong: Vec<String> = plain.flat_map(|text| disagreements(text, &[1])).collect();
+    let plain: Vec<&String> = examples.iter().filter(comparable).collect();
+    assert!(plain.len() > 200, "{} examples", plain.len());
+    let wrong: Vec<String> = plain.iter().flat_map(|text| disagreements(text, &[1])).collect();
     assert!(wrong.is_empty(), "{} differ: {wrong:#?}", wrong.len());
-}
-
-fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() { files_below(&path, found) } else { found.push(path) }
-    }
 }
 
 /// Every text of some lines in a JSON value.
@@ -228,10 +221,8 @@ const TEXT_BYTES_MAX: usize = 4 << 10;
 
 /// Every text in the streams of a folder that all four read alike.
 fn texts_below(folder: &Path) -> Vec<String> {
-    let mut files = Vec::new();
-    files_below(folder, &mut files);
     let mut texts = Vec::new();
-    for file in files {
+    for file in files_below(folder) {
         let Ok(content) = std::fs::read_to_string(&file) else { continue };
         for line in content.lines() {
             let line = line.strip_prefix("data: ").unwrap_or(line);
@@ -255,12 +246,9 @@ fn check_agreement(texts: &[String]) {
 }
 
 #[test]
-fn all_four_agree_on_the_texts_of_the_fixtures() {
+fn all_four_agree_on_the_texts_of_recorded_streams() {
     check_agreement(&texts_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")));
-}
-
-#[test]
-fn all_four_agree_on_the_texts_of_the_corpus() {
-    let Some(corpus) = corpus_folder("agreement on recorded texts") else { return };
-    check_agreement(&texts_below(&corpus.join("recordings")));
+    if let Some(corpus) = find_corpus() {
+        check_agreement(&texts_below(&corpus.join("recordings")));
+    }
 }

@@ -9,9 +9,9 @@ use millpond_terminal::style::Style;
 use millpond_terminal::text::{neutralise_and_escape_invisible, neutralise_to_one_line};
 use proptest::prelude::*;
 
-use crate::corpus::corpus_folder;
 use crate::generators::{cut_lengths, cut_text};
 use crate::mini_chat::SharedBuffer;
+use crate::texts::{awkward_texts, hostile_texts};
 
 const SIZE: Size = Size { cols: 40, rows: 12 };
 
@@ -147,10 +147,8 @@ proptest! {
 
 #[test]
 fn s12_texts_that_break_programs_are_printable() {
-    let Some(corpus) = corpus_folder("naughty strings on a screen") else { return };
-    let text = std::fs::read_to_string(corpus.join("naughty/blns.json")).unwrap();
-    let texts: Vec<String> = serde_json::from_str(&text).unwrap();
-    assert!(texts.len() > 400);
+    let texts = [awkward_texts(), hostile_texts()].concat();
+    assert!(texts.len() > 500, "{} texts", texts.len());
     for text in texts {
         check(&text, &[3]);
     }

@@ -10,7 +10,6 @@
 
 mod agreement;
 mod chunks;
-mod corpus;
 mod emulator;
 mod generators;
 mod hostile;
@@ -20,5 +19,6 @@ mod pulldown_oracle;
 mod resize;
 mod restore;
 mod streaming;
+mod texts;
 mod tmux;
 mod whole_chat;

@@ -6,7 +6,7 @@ use millpond_terminal::row::Row;
 use millpond_terminal::screen::{Frame, FrameCursor, Screen, TerminalFeatures};
 use millpond_terminal::size::Size;
 use millpond_terminal::style::Style;
-use millpond_terminal::terminal_modes::{KeyProtocol, enter_sequence, leave_sequence};
+use millpond_terminal::terminal_modes::{KeyProtocol, build_enter_sequence, build_leave_sequence};
 
 use crate::emulator::Emulator;
 use crate::mini_chat::SharedBuffer;
@@ -28,7 +28,7 @@ fn chat_bytes(keys: KeyProtocol) -> Vec<u8> {
             .draw_frame(Frame { settled: &settled, live: &live, cursor: FrameCursor::Hidden })
             .unwrap();
     }
-    let mut bytes = enter_sequence(keys).into_bytes();
+    let mut bytes = build_enter_sequence(keys).into_bytes();
     bytes.extend(wire.take());
     bytes
 }
@@ -46,7 +46,7 @@ fn r17_cut_off_at_any_byte_everything_is_given_back() {
             let mut emulator = Emulator::new(SIZE);
             let before = emulator.mode();
             emulator.feed(&bytes[..cut]);
-            emulator.feed(leave_sequence(keys).as_bytes());
+            emulator.feed(build_leave_sequence(keys).as_bytes());
             assert_eq!(emulator.mode(), before, "modes after a cut at {cut}");
             emulator.feed(b"\r\n\x1b[Kq");
             assert!(emulator.is_plain_before_cursor(), "styles and links after a cut at {cut}");
@@ -64,7 +64,7 @@ fn r17_cut_off_at_any_byte_everything_is_given_back() {
 #[test]
 fn entering_asks_for_pastes_in_brackets_focus_and_keys() {
     let mut emulator = Emulator::new(SIZE);
-    emulator.feed(enter_sequence(KeyProtocol::Kitty).as_bytes());
+    emulator.feed(build_enter_sequence(KeyProtocol::Kitty).as_bytes());
     assert!(emulator.mode().contains(TermMode::BRACKETED_PASTE | TermMode::FOCUS_IN_OUT));
     assert!(emulator.mode().contains(TermMode::DISAMBIGUATE_ESC_CODES));
 }

@@ -192,3 +192,23 @@ fn prompts_and_replies_are_marked_where_they_begin() {
         assert!(written.find(";A") < written.find(";C"), "{written:?}");
     }
 }
+
+/// A line that may be part of a table is held only up to a limit; what follows it in the same line
+/// stays behind it.
+#[test]
+fn r6_a_line_longer_than_what_is_held_keeps_its_order() {
+    let size = Size::new(24, 10);
+    for before in ["word\n\n", "| a | b |\n|---|---|\n| c | d |\n"] {
+        for length in 40..140 {
+            let line = format!("|{}end", "x".repeat(length));
+            let text = format!("{before}{line}");
+            check(size, NEWLINE_INSERTION, &cut_text(&text, &[1]));
+            let session = stream_message(size, NEWLINE_INSERTION, &cut_text(&text, &[1]));
+            let shown: String = session.settled.iter().map(Row::text).collect();
+            assert!(
+                shown.ends_with(&line) || shown.replace([' ', '│'], "").contains(&line[1..]),
+                "{shown}"
+            );
+        }
+    }
+}

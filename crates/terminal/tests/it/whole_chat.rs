@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use millpond_engine::event::{AskKind, AskOption};
 use millpond_engine::view::image_ref::ImageRef;
-use millpond_engine::view::patch::{Patch, Settled};
+use millpond_engine::view::patch::{Ask, Patch, Settled};
 use millpond_engine::view::{Item, ItemKey, ItemKind, ItemState, Page, ViewName};
 use millpond_engine::wire::patch::decode;
-use millpond_terminal::chat::Chat;
+use millpond_terminal::chat::{Chat, Effect};
 use millpond_terminal::graphics::{CellSize, GraphicsProtocol, TerminalImage};
 use millpond_terminal::hyperlinks::HyperlinkMode;
 use millpond_terminal::input::editor::Motion;
@@ -296,4 +297,33 @@ fn pictures_are_drawn_where_their_rows_are() {
             assert!(all.contains(&expected), "{number} in {all}");
         }
     }
+}
+
+/// The time for which an ask takes no keys, on a clock that the test sets.
+#[test]
+fn r16_an_ask_takes_keys_only_after_a_pause_in_typing() {
+    const GRACE_MS: u64 = 350;
+    let mut sitting = ChatHarness::new(ViewName::Transcript, Size::new(70, 20));
+    let start = sitting.now;
+    let option = |id: &'static str| AskOption { id: id.into(), label: id.into() };
+    let ask = Ask {
+        run: "r".into(),
+        id: "a".into(),
+        kind: AskKind::Tool,
+        text: "write a note".into(),
+        options: vec![option("allow"), option("deny")],
+        digest: None,
+        expires_at: None,
+    };
+    sitting.chat.apply_patch(&Patch::Ask(ask), start);
+    let mut press = |key, at_ms| sitting.chat.handle_key(key, start + Duration::from_millis(at_ms));
+    // Each ignored key restarts the pause.
+    for n in 1..=3 {
+        assert_eq!(press(KeyAction::Enter, n * (GRACE_MS - 1)), []);
+    }
+    let [Effect::AnswerAsk(answer)] = &press(KeyAction::Enter, 3 * (GRACE_MS - 1) + GRACE_MS)[..]
+    else {
+        panic!("Enter after the pause answers");
+    };
+    assert_eq!((&*answer.ask, &*answer.answer), ("a", "allow"));
 }

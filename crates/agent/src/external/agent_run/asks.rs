@@ -19,7 +19,7 @@ impl AgentRun {
         if request.is_read_only() || self.config.approval_mode == ApprovalMode::Yolo {
             request.into_allow_reply().send().await;
         } else if let Some(hooks) = &mut self.hooks {
-            self.writer.write_events(|out| hooks.open_ask(request, out)).await?;
+            self.writer.write_or_fail_run(|out| hooks.open_ask(request, out)).await?;
         }
         Ok(())
     }
@@ -56,7 +56,7 @@ impl AgentRun {
         };
         if let Some(hooks) = self.hooks.as_mut().filter(|hooks| hooks.has_open_ask(ask)) {
             let Some(reply) = hooks.try_take_reply_for(ask, decision) else { return Ok(false) };
-            self.writer.write_events(|out| out.resolve_ask(ask, answer, by)).await?;
+            self.writer.write_or_fail_run(|out| out.resolve_ask_if_open(ask, answer, by)).await?;
             reply.send().await;
             return Ok(true);
         }
@@ -67,14 +67,14 @@ impl AgentRun {
         let Some(message) = message else { return Ok(false) };
         // The engine reads an answer from the lines as a person's; HTTP requests are not lines.
         if by != AnsweredBy::Person || matches!(message, OutgoingMessage::Post { .. }) {
-            self.writer.write_events(|out| out.resolve_ask(ask, answer, by)).await?;
+            self.writer.write_or_fail_run(|out| out.resolve_ask_if_open(ask, answer, by)).await?;
         }
         self.log_lines_and_send_messages(vec![message]).await?;
         Ok(true)
     }
 
     /// Denies expired asks; with none open, ends an agent that is idle or out of time.
-    pub(super) async fn deny_expired_asks_or_exit(&mut self) -> Result<(), RunExit> {
+    pub(super) async fn stop_stalled_or_deny_expired_asks(&mut self) -> Result<(), RunExit> {
         if self.writer.next_ask_expiry().is_none() {
             let work_time = self.started_at.elapsed().saturating_sub(self.human_wait_time);
             if self.config.work_time_max <= work_time {
@@ -87,7 +87,9 @@ impl AgentRun {
             self.try_log_and_send_decision(&ask, Decision::Deny, AnsweredBy::Policy).await?;
             // Resolved even if the agent cannot be sent the denial.
             self.writer
-                .write_events(|out| out.resolve_ask(&ask, "expired", AnsweredBy::Policy))
+                .write_or_fail_run(|out| {
+                    out.resolve_ask_if_open(&ask, "expired", AnsweredBy::Policy);
+                })
                 .await?;
         }
         Ok(())

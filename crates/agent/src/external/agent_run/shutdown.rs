@@ -107,7 +107,9 @@ impl AgentRun {
     pub(super) async fn finish_as_failed(mut self, detail: &str) {
         if self
             .writer
-            .write_events(|out| out.report_failed_and_end_text(FailureReason::Error, detail))
+            .write_or_fail_run(|out| {
+                out.report_failed_and_end_text(FailureReason::Error, detail);
+            })
             .await
             .is_ok()
         {

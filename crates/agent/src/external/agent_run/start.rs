@@ -53,8 +53,9 @@ pub(in crate::external) async fn run_external_agent(config: Arc<ExternalAgentCon
     let mut writer = new_run_writer(&config, job);
     writer.ignore_prompt_echo(&turn.prompt);
     if cannot_see_images {
-        let notice =
-            writer.write_events(|out| out.append_notice(NoticeLevel::Warning, NO_IMAGES_NOTICE));
+        let notice = writer.write_or_fail_run(|out| {
+            out.append_notice(NoticeLevel::Warning, NO_IMAGES_NOTICE);
+        });
         if notice.await.is_err() {
             return;
         }
@@ -96,7 +97,9 @@ fn new_run_writer(config: &ExternalAgentConfig, job: Job) -> RunWriter {
 /// Writes that the run failed, and its end.
 async fn fail_run(mut writer: RunWriter, message: &str) {
     if writer
-        .write_events(|out| out.report_failed_and_end_text(FailureReason::Error, message))
+        .write_or_fail_run(|out| {
+            out.report_failed_and_end_text(FailureReason::Error, message);
+        })
         .await
         .is_ok()
     {

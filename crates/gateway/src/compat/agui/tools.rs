@@ -17,36 +17,39 @@ impl AgUi {
     pub(super) fn apply_tool_or_ask_event(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
         match event {
             Event::ToolStarted { step, name, .. } => {
-                let Some(id) = self.calls.start_call(event).map(|call| call.id.clone()) else {
+                let Some(id) = self.calls.record_started_call(event).map(|call| call.id.clone())
+                else {
                     return;
                 };
                 let start = event::Event::ToolCallStart { tool_call_id: &id, tool_call_name: name };
                 json::write_payload(&start, out);
-                self.sent_thread.push_call(*step, id, name.clone().into_owned());
+                self.client_thread.push_call(*step, id, name.clone().into_owned());
             }
             Event::ArgumentsAppended { step, text } => {
-                if let Some(call) =
-                    self.calls.open_call_mut(*step).filter(|call| call.is_receiving_arguments())
+                if let Some(call) = self
+                    .calls
+                    .find_open_call_mut(*step)
+                    .filter(|call| call.is_receiving_arguments())
                 {
                     call.arguments.push_str(text);
-                    self.append_arguments(*step, text, out);
+                    self.write_arguments_delta(*step, text, out);
                 }
             }
             Event::ArgumentsReplaced { step, text } => self.replace_arguments(*step, text, out),
             Event::ToolReady { step } => self.end_arguments(*step, out),
             Event::ToolProgressed { step, text } => {
-                if let Some(call) = self.calls.open_call_mut(*step) {
+                if let Some(call) = self.calls.find_open_call_mut(*step) {
                     AgUi::write_custom(Custom::Progress { tool_call_id: &call.id, text }, out);
                 }
             }
             Event::OutputAppended { step, text } => {
-                if let Some(call) = self.calls.open_call_mut(*step) {
+                if let Some(call) = self.calls.find_open_call_mut(*step) {
                     call.output.push_str(text);
                 }
             }
             Event::ToolEnded { step, outcome, detail } => {
                 self.end_arguments(*step, out);
-                if let Some(call) = self.calls.remove_open_call(*step) {
+                if let Some(call) = self.calls.take_open_call(*step) {
                     self.write_result_or_keep_unanswered(
                         *step,
                         call,
@@ -74,11 +77,11 @@ impl AgUi {
         }
     }
 
-    fn append_arguments(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
-        let Some(call) = self.calls.open_call_mut(step) else { return };
+    fn write_arguments_delta(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
+        let Some(call) = self.calls.find_open_call_mut(step) else { return };
         if !delta.is_empty() {
             json::write_payload(&event::Event::ToolCallArgs { tool_call_id: &call.id, delta }, out);
-            if let Some(arguments) = self.sent_thread.arguments_mut(step) {
+            if let Some(arguments) = self.client_thread.find_arguments_mut(step) {
                 arguments.push_str(delta);
             }
         }
@@ -86,16 +89,16 @@ impl AgUi {
 
     fn replace_arguments(&mut self, step: StepId, text: &str, out: PayloadSink<'_>) {
         let Some(call) =
-            self.calls.open_call_mut(step).filter(|call| call.is_receiving_arguments())
+            self.calls.find_open_call_mut(step).filter(|call| call.is_receiving_arguments())
         else {
             return;
         };
         match call.replace_arguments(text) {
             ArgumentsChange::Grew(start) => {
-                self.append_arguments(step, text.get(start..).unwrap_or_default(), out);
+                self.write_arguments_delta(step, text.get(start..).unwrap_or_default(), out);
             }
             ArgumentsChange::Replaced => {
-                if let Some(arguments) = self.sent_thread.arguments_mut(step) {
+                if let Some(arguments) = self.client_thread.find_arguments_mut(step) {
                     text.clone_into(arguments);
                 }
                 self.resend_thread_or_mark_stale(out);
@@ -105,7 +108,7 @@ impl AgUi {
 
     fn end_arguments(&mut self, step: StepId, out: PayloadSink<'_>) {
         if let Some(call) =
-            self.calls.open_call_mut(step).filter(|call| call.is_receiving_arguments())
+            self.calls.find_open_call_mut(step).filter(|call| call.is_receiving_arguments())
         {
             call.stage = CallStage::Called;
             json::write_payload(&event::Event::ToolCallEnd { tool_call_id: &call.id }, out);
@@ -140,14 +143,14 @@ impl AgUi {
             role: "tool",
         };
         json::write_payload(&result, out);
-        self.sent_thread.push_result(step, message_id, call.to_owned(), content.to_owned());
+        self.client_thread.push_result(step, message_id, call.to_owned(), content.to_owned());
     }
 
     /// Writes a result for a withdrawn call: without one the client would consider the call its
     /// own.
     pub(super) fn end_call_as_withdrawn(&mut self, step: StepId, out: PayloadSink<'_>) {
         self.end_arguments(step, out);
-        let open_id = self.calls.remove_open_call(step).map(|call| call.id);
+        let open_id = self.calls.take_open_call(step).map(|call| call.id);
         let at = self.unanswered.iter().position(|(pending_step, _)| *pending_step == step);
         let unanswered_id = at.map(|at| self.unanswered.swap_remove(at).1);
         if let Some(id) = open_id.or(unanswered_id) {
@@ -156,16 +159,18 @@ impl AgUi {
     }
 
     /// Closes all calls. Returns those that a completed run leaves for the client to answer.
-    pub(super) fn end_calls_and_take_unanswered(
+    pub(super) fn end_calls_and_take_client_calls(
         &mut self,
         ending: &Ending<'_>,
         out: PayloadSink<'_>,
     ) -> Vec<String> {
         for step in self.calls.steps_of_open_calls() {
-            let is_cut =
-                self.calls.open_call_mut(step).is_some_and(|call| call.is_receiving_arguments());
+            let is_cut = self
+                .calls
+                .find_open_call_mut(step)
+                .is_some_and(|call| call.is_receiving_arguments());
             self.end_arguments(step, out);
-            let Some(call) = self.calls.remove_open_call(step) else { continue };
+            let Some(call) = self.calls.take_open_call(step) else { continue };
             let outcome = if is_cut { ToolOutcome::Cut } else { ToolOutcome::NoResult };
             self.write_result_or_keep_unanswered(step, call, outcome, None, out);
         }
@@ -184,7 +189,7 @@ impl AgUi {
         else {
             return;
         };
-        let call = step.and_then(|step| self.calls.open_call_mut(step));
+        let call = step.and_then(|step| self.calls.find_open_call_mut(step));
         let custom = Custom::Ask {
             id: ask,
             kind: *kind,

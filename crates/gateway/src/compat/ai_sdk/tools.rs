@@ -28,8 +28,10 @@ impl AiSdk {
         match event {
             Event::ToolStarted { .. } => self.start_call(event, out),
             Event::ArgumentsAppended { step, text } => {
-                if let Some(call) =
-                    self.calls.open_call_mut(*step).filter(|call| call.is_receiving_arguments())
+                if let Some(call) = self
+                    .calls
+                    .find_open_call_mut(*step)
+                    .filter(|call| call.is_receiving_arguments())
                 {
                     call.arguments.push_str(text);
                     self.write_input_delta(*step, text, out);
@@ -38,13 +40,13 @@ impl AiSdk {
             Event::ArgumentsReplaced { step, text } => self.replace_arguments(*step, text, out),
             Event::ToolReady { step } => self.end_arguments_and_write_input(*step, out),
             Event::ToolProgressed { step, text } => {
-                if let Some(call) = self.calls.open_call_mut(*step) {
+                if let Some(call) = self.calls.find_open_call_mut(*step) {
                     let data = Progress { tool_call_id: &call.id, text };
                     json::write_payload(&Part::DataProgress { data, transient: true }, out);
                 }
             }
             Event::OutputAppended { step, text } => {
-                if let Some(call) = self.calls.open_call_mut(*step) {
+                if let Some(call) = self.calls.find_open_call_mut(*step) {
                     call.output.push_str(text);
                 }
             }
@@ -72,7 +74,9 @@ impl AiSdk {
     fn start_call(&mut self, event: &Event<'_>, out: PayloadSink<'_>) {
         let Event::ToolStarted { step, name, kind, server, parent, .. } = event else { return };
         let parent = parent.and_then(|parent| self.calls.call_id(parent)).map(str::to_owned);
-        let Some(id) = self.calls.start_call(event).map(|call| call.id.clone()) else { return };
+        let Some(id) = self.calls.record_started_call(event).map(|call| call.id.clone()) else {
+            return;
+        };
         let metadata = ToolMetadata {
             kind: kind.as_str(),
             server: server.as_deref(),
@@ -89,7 +93,9 @@ impl AiSdk {
     }
 
     fn write_input_delta(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
-        let Some(id) = self.calls.open_call_mut(step).map(|call| call.id.clone()) else { return };
+        let Some(id) = self.calls.find_open_call_mut(step).map(|call| call.id.clone()) else {
+            return;
+        };
         let part = Part::ToolInputDelta { tool_call_id: &id, input_text_delta: delta };
         self.write_resendable_part(Some(PartOwner::Step(step)), &part, out);
     }
@@ -98,7 +104,7 @@ impl AiSdk {
     /// and all of it again.
     fn replace_arguments(&mut self, step: StepId, text: &str, out: PayloadSink<'_>) {
         let Some(call) =
-            self.calls.open_call_mut(step).filter(|call| call.is_receiving_arguments())
+            self.calls.find_open_call_mut(step).filter(|call| call.is_receiving_arguments())
         else {
             return;
         };
@@ -127,7 +133,7 @@ impl AiSdk {
     /// Writes the complete input, once.
     fn end_arguments_and_write_input(&mut self, step: StepId, out: PayloadSink<'_>) {
         let Some(call) =
-            self.calls.open_call_mut(step).filter(|call| call.is_receiving_arguments())
+            self.calls.find_open_call_mut(step).filter(|call| call.is_receiving_arguments())
         else {
             return;
         };
@@ -160,13 +166,13 @@ impl AiSdk {
         out: PayloadSink<'_>,
     ) {
         if outcome == ToolOutcome::Cut {
-            if let Some(call) = self.calls.remove_open_call(step) {
+            if let Some(call) = self.calls.take_open_call(step) {
                 self.write_cut_call_error(step, &call, out);
             }
             return;
         }
         self.end_arguments_and_write_input(step, out);
-        let Some(call) = self.calls.remove_open_call(step) else { return };
+        let Some(call) = self.calls.take_open_call(step) else { return };
         match outcome {
             ToolOutcome::Succeeded => {
                 let part = Part::ToolOutputAvailable {
@@ -226,7 +232,7 @@ impl AiSdk {
 
     pub(super) fn end_call_as_withdrawn(&mut self, step: StepId, out: PayloadSink<'_>) {
         self.end_arguments_and_write_input(step, out);
-        let open_id = self.calls.remove_open_call(step).map(|call| call.id);
+        let open_id = self.calls.take_open_call(step).map(|call| call.id);
         let at = self.unanswered.iter().position(|(pending_step, _)| *pending_step == step);
         let unanswered_id = at.map(|at| self.unanswered.swap_remove(at).1);
         if let Some(id) = open_id.or(unanswered_id) {
@@ -237,7 +243,7 @@ impl AiSdk {
     /// Ends all calls. Only a completed run may leave calls without a result, for the client.
     pub(super) fn end_calls(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         for step in self.calls.steps_of_open_calls() {
-            let Some(call) = self.calls.remove_open_call(step) else { continue };
+            let Some(call) = self.calls.take_open_call(step) else { continue };
             match call.stage {
                 CallStage::ReceivingArguments => self.write_cut_call_error(step, &call, out),
                 CallStage::Called => self.unanswered.push((step, call.id)),
@@ -255,10 +261,11 @@ impl AiSdk {
         let Event::AskOpened { ask, kind, text, options, step, digest, .. } = event else { return };
         let ask_data = Ask { kind: *kind, text, options, digest: digest.as_deref(), answer: None };
         let is_approval = !matches!(kind, AskKind::Followup | AskKind::Other);
-        let step = step.filter(|step| is_approval && self.calls.open_call_mut(*step).is_some());
+        let step =
+            step.filter(|step| is_approval && self.calls.find_open_call_mut(*step).is_some());
         if let Some(step) = step {
             self.end_arguments_and_write_input(step, out);
-            let Some(id) = self.calls.open_call_mut(step).map(|call| call.id.clone()) else {
+            let Some(id) = self.calls.find_open_call_mut(step).map(|call| call.id.clone()) else {
                 return;
             };
             let part = Part::ToolApprovalRequest {

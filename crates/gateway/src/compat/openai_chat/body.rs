@@ -60,8 +60,8 @@ struct Message<'a> {
 }
 
 impl Protocol for OpenAiChatBody {
-    fn begin_run(&mut self, run: &str, at: Option<Millis>, _out: PayloadSink<'_>) {
-        self.chat.begin_run(run, at, &mut |_| {});
+    fn write_run_start(&mut self, run: &str, at: Option<Millis>, _out: PayloadSink<'_>) {
+        self.chat.write_run_start(run, at, &mut |_| {});
     }
 
     fn apply_event(&mut self, event: &Event<'_>, _out: PayloadSink<'_>) {
@@ -92,7 +92,7 @@ impl Protocol for OpenAiChatBody {
         }
     }
 
-    fn end_run(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
+    fn write_run_end(&mut self, ending: &Ending<'_>, out: PayloadSink<'_>) {
         let is_refused = is_refused(ending);
         self.is_answer = ending.outcome == Outcome::Completed || is_refused;
         if !self.is_answer {

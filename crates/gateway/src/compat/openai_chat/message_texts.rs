@@ -14,16 +14,16 @@ pub(super) struct MessageTexts {
 }
 
 impl MessageTexts {
-    pub(super) fn apply(&mut self, event: &Event<'_>) {
+    pub(super) fn track_event(&mut self, event: &Event<'_>) {
         match event {
             Event::MessageStarted { message, .. } => self.messages.push((*message, String::new())),
             Event::TextAppended { message, text } => {
-                if let Some(message_text) = self.text_mut(*message) {
+                if let Some(message_text) = self.find_text_mut(*message) {
                     message_text.push_str(text);
                 }
             }
             Event::TextRewritten { message, kept_bytes, text } => {
-                let Some(message_text) = self.text_mut(*message) else { return };
+                let Some(message_text) = self.find_text_mut(*message) else { return };
                 let is_changed = *kept_bytes < message_text.len();
                 message_text.truncate(message_text.floor_char_boundary(*kept_bytes));
                 message_text.push_str(text);
@@ -54,7 +54,7 @@ impl MessageTexts {
         }
     }
 
-    fn text_mut(&mut self, message: MessageId) -> Option<&mut String> {
+    fn find_text_mut(&mut self, message: MessageId) -> Option<&mut String> {
         self.messages.iter_mut().rev().find(|(id, _)| *id == message).map(|(_, text)| text)
     }
 

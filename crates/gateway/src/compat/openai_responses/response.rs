@@ -77,6 +77,7 @@ impl Incomplete {
     }
 }
 
+/// Looks like the usage of chat completions, under the names of this protocol.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Usage {
     input_tokens: u64,

@@ -13,7 +13,7 @@ use super::super::AppState;
 use super::super::access_middleware::OwnerOnly;
 use super::super::error::ApiError;
 use super::super::extract::Json;
-use super::{find_or_create_named_session, send_and_follow, stream_run_as_sse};
+use super::{enqueue_message_and_follow_run, find_or_create_named_session, stream_run_as_sse};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,8 +48,13 @@ pub(in crate::http) async fn post_run(
             .await?;
     // A client may run the same message again under another run id.
     let key = format!("{}/{}", last_message.id, input.run_id);
-    let run =
-        send_and_follow(&gateway, session, Some(key), content_text(&last_message.content)).await?;
+    let run = enqueue_message_and_follow_run(
+        &gateway,
+        session,
+        Some(key),
+        content_text(&last_message.content),
+    )
+    .await?;
     let options = Options {
         thread: input.thread_id,
         run: Some(input.run_id),

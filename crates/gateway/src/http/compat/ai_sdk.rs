@@ -17,7 +17,9 @@ use super::super::access_middleware::OwnerOnly;
 use super::super::error::ApiError;
 use super::super::extract::{Json, Path};
 use super::super::runs;
-use super::{FollowedRun, find_or_create_named_session, send_and_follow, stream_run_as_sse};
+use super::{
+    FollowedRun, enqueue_message_and_follow_run, find_or_create_named_session, stream_run_as_sse,
+};
 
 /// Other fields of the request are ignored.
 #[derive(Deserialize)]
@@ -64,7 +66,7 @@ pub(in crate::http) async fn post_chat(
     // The same message again is the same run, unless it was edited or another answer is requested.
     let is_regenerate = chat.trigger == "regenerate-message";
     let key = last_message.id.as_ref().filter(|_| !is_regenerate).map(|id| format!("{id}/{text}"));
-    let follower = send_and_follow(&gateway, session, key, text).await?;
+    let follower = enqueue_message_and_follow_run(&gateway, session, key, text).await?;
     Ok(stream_run(follower, session, &headers))
 }
 
@@ -91,7 +93,7 @@ pub(in crate::http) async fn stop_chat(
 ) -> Result<StatusCode, ApiError> {
     let session = derive_session_id_of_chat(owner, &id);
     if let Some((run, _)) = find_active_or_next_run(&gateway, session).await? {
-        runs::cancel_and_wait(&gateway, session, run).await?;
+        runs::cancel_run_and_wait_with_timeout(&gateway, session, run).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }
@@ -108,12 +110,15 @@ async fn find_active_or_next_run(
     let (head, next_queued) = gateway
         .log
         .call_store(move |store| {
-            let Some(session_row) = store.load_session(session)? else { return Ok((0, None)) };
+            let Some(session_row) = store.load_session_even_deleted(session)? else {
+                return Ok((0, None));
+            };
             Ok((session_row.head, store.load_queue(session)?.first().map(|message| message.id)))
         })
         .await?;
     // Read after the queue: a message leaves it only when its run is active.
-    let Some(run) = gateway.scheduler.runs.run_in_session(session).or(next_queued.map(RunId::from))
+    let Some(run) =
+        gateway.scheduler.runs.active_run_of_session(session).or(next_queued.map(RunId::from))
     else {
         return Ok(None);
     };

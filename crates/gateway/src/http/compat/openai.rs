@@ -23,7 +23,9 @@ use super::super::access_middleware::OwnerOnly;
 use super::super::error::ApiError;
 use super::super::extract::Json;
 use super::agui::content_text;
-use super::{FollowedRun, send_and_follow, stream_run_as_sse, wait_for_last_payload};
+use super::{
+    FollowedRun, enqueue_message_and_follow_run, stream_run_as_sse, wait_for_last_payload,
+};
 
 #[derive(Deserialize)]
 pub(in crate::http) struct CompletionRequest {
@@ -53,13 +55,13 @@ fn last_user_text(messages: &[InputMessage]) -> String {
     last_message.map(|message| content_text(&message.content)).unwrap_or_default()
 }
 
-async fn send_in_new_session_and_follow(
+async fn enqueue_in_new_session_and_follow(
     gateway: &Arc<Gateway>,
     owner: OwnerId,
     text: String,
 ) -> Result<FollowedRun, ApiError> {
-    let session = gateway.create_session(owner, "").await?;
-    send_and_follow(gateway, session.id, None, text).await
+    let session = gateway.create_session_and_notify(owner, "").await?;
+    enqueue_message_and_follow_run(gateway, session.id, None, text).await
 }
 
 /// Status 502 for a failed run. `x-should-retry: false`, because a client's retry would start
@@ -77,8 +79,8 @@ pub(in crate::http) async fn post_completions(
     OwnerOnly(owner): OwnerOnly,
     Json(request): Json<CompletionRequest>,
 ) -> Result<Response, ApiError> {
-    let run =
-        send_in_new_session_and_follow(&gateway, owner, last_user_text(&request.messages)).await?;
+    let run = enqueue_in_new_session_and_follow(&gateway, owner, last_user_text(&request.messages))
+        .await?;
     let usage =
         if request.stream_options.include_usage { IncludeUsage::Yes } else { IncludeUsage::No };
     let options = openai_chat::Options {
@@ -121,7 +123,7 @@ pub(in crate::http) async fn post_responses(
             last_user_text(&messages)
         }
     };
-    let run = send_in_new_session_and_follow(&gateway, owner, text).await?;
+    let run = enqueue_in_new_session_and_follow(&gateway, owner, text).await?;
     let options = openai_responses::Options {
         model: request.model,
         created: now_ms() / 1000,

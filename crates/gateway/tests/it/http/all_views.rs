@@ -4,12 +4,18 @@ use millpond_engine::view::ViewName;
 use millpond_gateway::limits::ALL_VIEWS_READERS_MAX;
 use serde_json::Value;
 
-use super::support::{TestGateway, open_event_stream, read_fixture, start_gateway};
+use super::support::{TEST_TIMEOUT, TestGateway, open_event_stream, read_fixture, start_gateway};
 
 /// Events of a session in all views, up to its end.
 async fn read_all_views(gateway: &TestGateway, session: &str, last_id: &str) -> Vec<Value> {
-    let head =
-        gateway.gateway.log.store().load_session(session.parse().unwrap()).unwrap().unwrap().head;
+    let head = gateway
+        .gateway
+        .log
+        .store()
+        .load_session_even_deleted(session.parse().unwrap())
+        .unwrap()
+        .unwrap()
+        .head;
     let mut request = gateway.get(&format!("/v1/sessions/{session}/theatre"));
     if !last_id.is_empty() {
         request = request.header("last-event-id", last_id);
@@ -103,5 +109,5 @@ async fn the_theatre_has_so_many_seats() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), reopened).await.unwrap();
+    tokio::time::timeout(TEST_TIMEOUT, reopened).await.unwrap();
 }

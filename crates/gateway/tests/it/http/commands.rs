@@ -7,7 +7,7 @@ use millpond_log::agent::script::ScriptAgent;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::support::{TestGateway, read_fixture, start_gateway, start_gateway_in};
+use super::support::{TEST_TIMEOUT, TestGateway, read_fixture, start_gateway, start_gateway_in};
 
 async fn status_and_json_body(request: reqwest::RequestBuilder) -> (u16, Value) {
     let answer = request.send().await.unwrap();
@@ -151,7 +151,7 @@ async fn messages_are_worked_off_in_order_each_once() {
         if status == 200 && run["outcome"] == "completed" {
             break;
         }
-        let changed = tokio::time::timeout(Duration::from_secs(20), log_end.changed()).await;
+        let changed = tokio::time::timeout(TEST_TIMEOUT, log_end.changed()).await;
         changed.expect("the runs go on").unwrap();
     }
     let log = gateway.get(&format!("{path}/log")).send().await.unwrap().text().await.unwrap();

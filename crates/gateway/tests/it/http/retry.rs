@@ -116,8 +116,8 @@ async fn what_an_interrupted_run_used_is_counted_at_the_next_start() {
             .unwrap()
     };
     let gateway = open_gateway().await;
-    let session = gateway.create_session(owner, "").await.unwrap();
-    let mut run = gateway.log.run_appender(session.id, gateway.new_run_id().unwrap());
+    let session = gateway.create_session_and_notify(owner, "").await.unwrap();
+    let mut run = gateway.log.build_run_appender(session.id, gateway.generate_run_id().unwrap());
     let usage = millpond_engine::event::Usage {
         input_tokens: Some(7),
         ..millpond_engine::event::Usage::default()

@@ -15,7 +15,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::support::{
-    SseEvent, TestGateway, read_fixture, start_gateway, start_gateway_in, start_gateway_on_store,
+    SseEvent, TEST_TIMEOUT, TestGateway, read_fixture, start_gateway, start_gateway_in,
+    start_gateway_on_store,
 };
 use crate::log_support::{Mounted, line, owner, run_id, session, session_id};
 
@@ -91,7 +92,7 @@ async fn assert_recovered(gateway: &TestGateway, session: &str) {
         "{last}"
     );
     let path = format!("/v1/ingest/auto?session={session}");
-    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    let deadline = std::time::Instant::now() + TEST_TIMEOUT;
     loop {
         // The ending is committed a moment before the run is removed.
         let body = read_fixture("anthropic/payload-per-line.jsonl");
@@ -150,7 +151,7 @@ async fn a_disk_that_fails_fails_the_run_and_cursors_are_not_trusted_afterwards(
         ..StoreOptions::for_this_boot(Durability::Window)
     };
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    let store = Arc::new(SqliteStore::open_with_options(folder.path(), options).unwrap());
+    let store = Arc::new(SqliteStore::open_or_create_with_options(folder.path(), options).unwrap());
     let gateway = start_gateway_on_store(Arc::clone(&store), folder, None, |_| ()).await;
     let epoch = store.epoch();
     let (finished, open_session) = (gateway.new_session().await, gateway.new_session().await);

@@ -15,7 +15,7 @@ use crate::id::RunId;
 use crate::store::{Batch, Chunk, RunBoundary, StoreError};
 
 /// Appends all batches. Returns true if a run ended in one of them.
-pub(super) fn append_batches_reporting_run_end(
+pub(super) fn append_batches_and_return_run_ended(
     connection: &Connection,
     batches: &[Batch],
 ) -> Result<bool, Fault> {

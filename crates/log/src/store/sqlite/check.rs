@@ -220,7 +220,7 @@ impl LogScan {
                 unreadable_reason.unwrap_or_else(|| MISSING_RECORDS.to_owned()),
             ));
         }
-        scan.compare_runs(connection)?;
+        scan.record_run_mismatches(connection)?;
         Ok(scan)
     }
 
@@ -291,7 +291,7 @@ impl LogScan {
     }
 
     /// Compares the run rows with the endings found in the log.
-    fn compare_runs(&mut self, connection: &Connection) -> Result<(), Fault> {
+    fn record_run_mismatches(&mut self, connection: &Connection) -> Result<(), Fault> {
         for run in runs::select_session_runs(connection, self.session)? {
             let recorded_end = self.run_ends.get(&run.id);
             let is_in_gap =

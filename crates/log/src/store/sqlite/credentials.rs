@@ -63,7 +63,7 @@ pub(super) fn select_token_even_revoked(
     Ok(statement.query_row([digest], parse_token_row).optional()?)
 }
 
-pub(super) fn select_owner_tokens(
+pub(super) fn select_owner_tokens_even_revoked(
     connection: &Connection,
     owner: OwnerId,
 ) -> Result<Vec<Token>, Fault> {

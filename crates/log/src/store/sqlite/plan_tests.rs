@@ -24,11 +24,11 @@ fn listing_and_reading_use_indices_and_sort_nothing() {
         file::open_writer(&dir.path().join(file::DATABASE_FILE_NAME), Durability::Window).unwrap();
     file::migrate_schema(&mut connection).unwrap();
 
-    let list = explain_query_plan(&connection, &sessions::list_sessions_sql(0));
+    let list = explain_query_plan(&connection, &sessions::build_list_sessions_sql(0));
     assert!(list.contains("SEARCH sessions USING INDEX sessions_listed"), "{list}");
     assert!(!list.contains("TEMP B-TREE") && !list.contains("SCAN sessions"), "{list}");
 
-    let list_plan = explain_query_plan(&connection, &sessions::list_sessions_sql(2));
+    let list_plan = explain_query_plan(&connection, &sessions::build_list_sessions_sql(2));
     assert!(
         !list_plan.contains("SCAN sessions") && !list_plan.contains("SCAN texts"),
         "{list_plan}"

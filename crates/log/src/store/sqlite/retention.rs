@@ -27,7 +27,7 @@ impl SqliteStore {
     /// Erases sessions whose undo window has passed, then the oldest unpinned ones beyond the
     /// retention, and returns free pages to the file system. Each in its own transaction, so that
     /// appends run in between; `erased` is called after each, because a later one may fail.
-    pub fn erase_by_retention_and_vacuum(
+    pub fn erase_expired_sessions_and_vacuum(
         &self,
         now: Millis,
         retention: Retention,

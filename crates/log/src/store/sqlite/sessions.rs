@@ -56,7 +56,7 @@ pub(super) fn insert_session(connection: &Connection, session: &Session) -> Resu
     Ok(key)
 }
 
-pub(super) fn select_session(
+pub(super) fn select_session_even_deleted(
     connection: &Connection,
     session: SessionId,
 ) -> Result<Option<Session>, Fault> {
@@ -66,7 +66,7 @@ pub(super) fn select_session(
 }
 
 /// The statement that lists sessions, for this number of search words.
-pub(super) fn list_sessions_sql(word_count: usize) -> String {
+pub(super) fn build_list_sessions_sql(word_count: usize) -> String {
     let mut sql = format!(
         "SELECT {SESSION_COLUMNS} FROM sessions
          WHERE owner = ?1 AND archived = ?2 AND deleted_ms IS NULL
@@ -97,7 +97,7 @@ pub(super) fn select_sessions_of_owner(
     let limit = query.limit.min(LISTED_SESSIONS_MAX);
     let mut values: Vec<&dyn ToSql> = vec![&owner, &query.archived, &changed_ms, &id, &limit];
     values.extend(patterns.iter().map(|pattern| pattern as &dyn ToSql));
-    let mut statement = connection.prepare_cached(&list_sessions_sql(patterns.len()))?;
+    let mut statement = connection.prepare_cached(&build_list_sessions_sql(patterns.len()))?;
     let found = statement.query_map(&*values, parse_session_row)?;
     Ok(found.collect::<Result<_, _>>()?)
 }

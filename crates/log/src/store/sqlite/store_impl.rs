@@ -22,7 +22,7 @@ impl Store for SqliteStore {
     fn append(&self, batches: &[Batch]) -> StoreResult<()> {
         if self
             .core
-            .write_transaction(|file| append::append_batches_reporting_run_end(file, batches))?
+            .write_transaction(|file| append::append_batches_and_return_run_ended(file, batches))?
         {
             self.core.signals.notify_run_ended();
         }
@@ -40,8 +40,8 @@ impl Store for SqliteStore {
         self.core.write_transaction(|file| sessions::insert_session(file, &empty).map(drop))
     }
 
-    fn load_session(&self, session: SessionId) -> StoreResult<Option<Session>> {
-        self.core.read_transaction(|file| sessions::select_session(file, session))
+    fn load_session_even_deleted(&self, session: SessionId) -> StoreResult<Option<Session>> {
+        self.core.read_transaction(|file| sessions::select_session_even_deleted(file, session))
     }
 
     fn list_sessions_of_owner(
@@ -110,7 +110,7 @@ impl Store for SqliteStore {
         self.core.read_transaction(|file| queue::select_undeleted_sessions_with_queue(file))
     }
 
-    fn put_blob_for_session(
+    fn store_blob_for_session(
         &self,
         session: SessionId,
         digest: [u8; 32],
@@ -134,11 +134,11 @@ impl Store for SqliteStore {
 }
 
 impl CredentialStore for SqliteStore {
-    fn list_token_owners(&self) -> StoreResult<Vec<OwnerId>> {
+    fn list_token_owners_even_revoked(&self) -> StoreResult<Vec<OwnerId>> {
         self.core.read_transaction(|file| credentials::select_token_owners(file))
     }
 
-    fn put_token(&self, token: &Token) -> StoreResult<()> {
+    fn store_token(&self, token: &Token) -> StoreResult<()> {
         self.core.write_transaction(|file| credentials::insert_token(file, token))
     }
 
@@ -146,8 +146,9 @@ impl CredentialStore for SqliteStore {
         self.core.read_transaction(|file| credentials::select_token_even_revoked(file, digest))
     }
 
-    fn owner_tokens(&self, owner: OwnerId) -> StoreResult<Vec<Token>> {
-        self.core.read_transaction(|file| credentials::select_owner_tokens(file, owner))
+    fn owner_tokens_even_revoked(&self, owner: OwnerId) -> StoreResult<Vec<Token>> {
+        self.core
+            .read_transaction(|file| credentials::select_owner_tokens_even_revoked(file, owner))
     }
 
     fn revoke_token_of_owner(
@@ -160,7 +161,7 @@ impl CredentialStore for SqliteStore {
             .write_transaction(|file| credentials::revoke_token_of_owner(file, owner, token, now))
     }
 
-    fn put_share(&self, share: &Share) -> StoreResult<()> {
+    fn store_share(&self, share: &Share) -> StoreResult<()> {
         self.core.write_transaction(|file| credentials::insert_share(file, share))
     }
 

@@ -68,13 +68,15 @@ fn child() {
         return;
     };
     let mut random = SeededRandom(seed.parse().unwrap());
-    let store = SqliteStore::open_with_options(Path::new(&dir), fast_background_options()).unwrap();
+    let store =
+        SqliteStore::open_or_create_with_options(Path::new(&dir), fast_background_options())
+            .unwrap();
     let mut heads = Vec::new();
     for n in 0..SESSIONS {
-        if store.load_session(session_id(n)).unwrap().is_none() {
+        if store.load_session_even_deleted(session_id(n)).unwrap().is_none() {
             store.create_session(&session(n)).unwrap();
         }
-        let head = store.load_session(session_id(n)).unwrap().unwrap().head;
+        let head = store.load_session_even_deleted(session_id(n)).unwrap().unwrap().head;
         let open_run =
             store.list_open_runs().unwrap().into_iter().find(|run| run.session == session_id(n));
         heads.push((head, open_run.map(|run| run.id)));
@@ -131,10 +133,11 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
         let dir = home.path().join((seed / 20).to_string());
         let acknowledged = run_and_kill_child(&dir, seed);
         let start = Instant::now();
-        let store = SqliteStore::open_with_options(&dir, fast_background_options()).unwrap();
+        let store =
+            SqliteStore::open_or_create_with_options(&dir, fast_background_options()).unwrap();
         slowest = slowest.max(start.elapsed());
         for (n, acknowledged) in (0..SESSIONS).zip(acknowledged) {
-            let lines = match store.load_session(session_id(n)).unwrap() {
+            let lines = match store.load_session_even_deleted(session_id(n)).unwrap() {
                 Some(_) => read_lines(&store, n),
                 None => Vec::new(),
             };

@@ -19,12 +19,12 @@ fn token(n: u8) -> Token {
 #[test]
 fn a_token_is_found_by_its_digest_and_revoked_by_its_owner_only() {
     let test_store = open_test_store();
-    test_store.store.put_token(&token(1)).unwrap();
-    test_store.store.put_token(&token(2)).unwrap();
+    test_store.store.store_token(&token(1)).unwrap();
+    test_store.store.store_token(&token(2)).unwrap();
     let TestStore { store, .. } = &test_store.reopen();
     assert_eq!(store.token_by_digest_even_revoked([1; 32]), Ok(Some(token(1))));
     assert_eq!(store.token_by_digest_even_revoked([3; 32]), Ok(None));
-    assert_eq!(store.owner_tokens(owner(1)), Ok(vec![token(1), token(2)]));
+    assert_eq!(store.owner_tokens_even_revoked(owner(1)), Ok(vec![token(1), token(2)]));
     assert_eq!(store.revoke_token_of_owner(owner(2), token(1).id, 5), Ok(false));
     assert_eq!(store.revoke_token_of_owner(owner(1), token(1).id, 5), Ok(true));
     assert_eq!(store.revoke_token_of_owner(owner(1), token(1).id, 9), Ok(true));
@@ -42,7 +42,7 @@ fn a_share_goes_when_it_is_revoked_or_its_session_erased() {
         created_ms: 1,
     };
     for (n, session) in [(1, 1), (2, 1), (3, 2)] {
-        store.put_share(&share(n, session)).unwrap();
+        store.store_share(&share(n, session)).unwrap();
     }
     assert_eq!(store.share_by_digest([2; 32]), Ok(Some(share(2, 1))));
     assert_eq!(store.session_shares(session_id(1)), Ok(vec![share(1, 1), share(2, 1)]));

@@ -197,7 +197,7 @@ fn no_changed_byte_of_the_file_makes_a_wrong_record() {
         let dir = temp_dir();
         std::fs::write(dir.path().join("millpond.db"), corrupted).unwrap();
         let Ok(store) =
-            SqliteStore::open_with_options(dir.path(), options_without_background_work())
+            SqliteStore::open_or_create_with_options(dir.path(), options_without_background_work())
         else {
             detected += 1;
             continue;

@@ -26,7 +26,7 @@ fn options_with_failing_sync() -> (StoreOptions, Arc<AtomicBool>) {
 fn after_a_failed_sync_nothing_is_written_until_the_file_was_opened_anew() {
     let dir = temp_dir();
     let (options, sync_fails) = options_with_failing_sync();
-    let store = SqliteStore::open_with_options(dir.path(), options).unwrap();
+    let store = SqliteStore::open_or_create_with_options(dir.path(), options).unwrap();
     let epoch = store.epoch();
     store.create_session(&session(1)).unwrap();
     store.append(&[batch(1, 1, 0, 2)]).unwrap();
@@ -55,7 +55,8 @@ fn after_a_failed_sync_nothing_is_written_until_the_file_was_opened_anew() {
 
     drop(store);
     let store =
-        SqliteStore::open_with_options(dir.path(), options_without_background_work()).unwrap();
+        SqliteStore::open_or_create_with_options(dir.path(), options_without_background_work())
+            .unwrap();
     assert_eq!((store.epoch(), read_lines(&store, 1).len()), (epoch + 1, 3));
 }
 
@@ -64,13 +65,13 @@ fn the_store_opens_its_file_anew_by_itself() {
     let dir = temp_dir();
     let (options, sync_fails) = options_with_failing_sync();
     let options = StoreOptions { reopen_every: Duration::from_millis(1), ..options };
-    let store = SqliteStore::open_with_options(dir.path(), options).unwrap();
+    let store = SqliteStore::open_or_create_with_options(dir.path(), options).unwrap();
     let epoch = store.epoch();
     store.create_session(&session(1)).unwrap();
     sync_fails.store(true, Ordering::Release);
     assert!(store.flush_to_disk().is_err());
     sync_fails.store(false, Ordering::Release);
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + WAIT_MAX;
     while store.append(&[batch(1, 1, 0, 1)]).is_err() {
         assert!(Instant::now() < deadline, "never");
         std::thread::yield_now();
@@ -88,11 +89,11 @@ fn a_commit_reaches_the_disk_without_anybody_asking() {
         ..options_without_background_work()
     };
     let dir = temp_dir();
-    let store = SqliteStore::open_with_options(dir.path(), options).unwrap();
+    let store = SqliteStore::open_or_create_with_options(dir.path(), options).unwrap();
     store.create_session(&session(1)).unwrap();
-    let first = synced.recv_timeout(Duration::from_secs(30)).unwrap();
+    let first = synced.recv_timeout(WAIT_MAX).unwrap();
     store.append(&[batch(1, 1, 0, 100)]).unwrap();
-    let second = synced.recv_timeout(Duration::from_secs(30)).unwrap();
+    let second = synced.recv_timeout(WAIT_MAX).unwrap();
     assert!(first > 0 && second > first, "the log grew, and was synced after it had");
 }
 
@@ -106,8 +107,9 @@ fn many_commits_share_a_sync() {
     };
     let dir = temp_dir();
     let options = StoreOptions { sync_file: Arc::new(sync), ..options_without_background_work() };
-    let options = StoreOptions { sync_window: Duration::from_millis(200), ..options };
-    let store = SqliteStore::open_with_options(dir.path(), options).unwrap();
+    // The window is longer than the test: a sync of every commit would be counted all the same.
+    let options = StoreOptions { sync_window: Duration::from_hours(1), ..options };
+    let store = SqliteStore::open_or_create_with_options(dir.path(), options).unwrap();
     store.create_session(&session(1)).unwrap();
     for first in 0..100 {
         store.append(&[batch(1, 1, first, 1)]).unwrap();
@@ -125,7 +127,8 @@ fn a_full_disk_refuses_whole_batches_and_takes_more_when_there_is_room() {
     let filler_file = disk.0.join("ballast");
     std::fs::write(&filler_file, vec![0; 3 << 20]).unwrap();
     let data = disk.0.join("data");
-    let store = SqliteStore::open_with_options(&data, options_without_background_work()).unwrap();
+    let store =
+        SqliteStore::open_or_create_with_options(&data, options_without_background_work()).unwrap();
     store.create_session(&session(1)).unwrap();
     store.create_session(&session(2)).unwrap();
     let mut head = 0;
@@ -147,6 +150,7 @@ fn a_full_disk_refuses_whole_batches_and_takes_more_when_there_is_room() {
     assert_eq!(read_lines(&store, 1), expected_lines(&[batch(1, 1, 0, head + 50)]));
     assert!(store.check().unwrap().is_sound());
     drop(store);
-    let store = SqliteStore::open_with_options(&data, options_without_background_work()).unwrap();
+    let store =
+        SqliteStore::open_or_create_with_options(&data, options_without_background_work()).unwrap();
     assert_eq!(read_lines(&store, 2), expected_lines(&[batch(2, 2, 0, head + 50)]));
 }

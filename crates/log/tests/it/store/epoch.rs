@@ -17,7 +17,7 @@ fn copy_files(test_store: &TestStore) -> TempDir {
 fn open_on_boot(dir: &TempDir, boot: Option<&str>) -> SqliteStore {
     let options =
         StoreOptions { boot_id: boot.map(str::to_owned), ..options_without_background_work() };
-    SqliteStore::open_with_options(dir.path(), options).unwrap()
+    SqliteStore::open_or_create_with_options(dir.path(), options).unwrap()
 }
 
 fn crashed_store() -> (TempDir, u32) {

@@ -45,7 +45,7 @@ fn fill_with_canary(store: &SqliteStore, n: u8, blob: &[u8]) {
     };
     store.set_queue(session_id(n), &[queued]).unwrap();
     let digest = Sha256::digest(blob).into();
-    store.put_blob_for_session(session_id(n), digest, "text/plain", blob).unwrap();
+    store.store_blob_for_session(session_id(n), digest, "text/plain", blob).unwrap();
 }
 
 fn count_rows(test_store: &TestStore, table: &str) -> u64 {
@@ -67,7 +67,7 @@ fn an_erased_session_leaves_nothing_behind() {
         }
         assert!(has_canary(test_store.dir.path()));
         test_store.store.erase_session(session_id(2)).unwrap();
-        assert_eq!(test_store.store.load_session(session_id(2)), Ok(None));
+        assert_eq!(test_store.store.load_session_even_deleted(session_id(2)), Ok(None));
         assert_eq!(
             test_store.store.read(session_id(2), 0, ALL_BYTES),
             Err(StoreError::NoSession(session_id(2)))
@@ -106,7 +106,9 @@ fn a_blob_goes_with_the_last_session_that_has_it() {
 /// Erases expired sessions and returns their ids.
 fn collect_erased(store: &SqliteStore, now: u64, retention: Retention) -> Vec<SessionId> {
     let mut erased = Vec::new();
-    store.erase_by_retention_and_vacuum(now, retention, |session| erased.push(session)).unwrap();
+    store
+        .erase_expired_sessions_and_vacuum(now, retention, |session| erased.push(session))
+        .unwrap();
     erased
 }
 
@@ -120,7 +122,7 @@ fn a_deleted_session_is_erased_when_it_can_no_longer_be_brought_back() {
     assert_eq!(erased, []);
     let erased = collect_erased(store, 1001 + undo, Retention::default());
     assert_eq!(erased, [session_id(1)]);
-    assert!(store.load_session(session_id(2)).unwrap().is_some());
+    assert!(store.load_session_even_deleted(session_id(2)).unwrap().is_some());
 }
 
 #[test]
@@ -138,7 +140,7 @@ fn the_oldest_unpinned_sessions_go_first_and_running_ones_stay() {
         let blob = vec![n; 400_000];
         let digest = Sha256::digest(&blob).into();
         store
-            .put_blob_for_session(session_id(n), digest, "application/octet-stream", &blob)
+            .store_blob_for_session(session_id(n), digest, "application/octet-stream", &blob)
             .unwrap();
     }
     let size = |test_store: &TestStore| {
@@ -152,7 +154,7 @@ fn the_oldest_unpinned_sessions_go_first_and_running_ones_stay() {
     let erased = collect_erased(store, 9, Retention { max_age: None, max_bytes: Some(0) });
     assert_eq!(erased, [session_id(5), session_id(6)]);
     assert_eq!(
-        store.load_session(session_id(1)).unwrap().map(|session| session.pinned),
+        store.load_session_even_deleted(session_id(1)).unwrap().map(|session| session.pinned),
         Some(true)
     );
 }

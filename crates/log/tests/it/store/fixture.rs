@@ -40,7 +40,12 @@ fn fill_store(store: &SqliteStore) {
     let queued = QueuedMessage { id, text, images: vec![image], accepted_ms: 4 };
     store.set_queue(session_id(2), &[queued]).unwrap();
     store
-        .put_blob_for_session(session_id(1), Sha256::digest(b"blob").into(), "text/plain", b"blob")
+        .store_blob_for_session(
+            session_id(1),
+            Sha256::digest(b"blob").into(),
+            "text/plain",
+            b"blob",
+        )
         .unwrap();
     let token = Token {
         id: millpond_log::id::TokenId::new(1, [1; 10]),
@@ -50,13 +55,13 @@ fn fill_store(store: &SqliteStore) {
         created_ms: 6,
         revoked_ms: None,
     };
-    store.put_token(&token).unwrap();
+    store.store_token(&token).unwrap();
 }
 
 fn dump_store(store: &SqliteStore) -> String {
     let mut out = String::new();
     for n in 1..=4 {
-        writeln!(out, "{:#?}", store.load_session(session_id(n)).unwrap()).unwrap();
+        writeln!(out, "{:#?}", store.load_session_even_deleted(session_id(n)).unwrap()).unwrap();
         writeln!(out, "{:#?}", store.session_runs(session_id(n)).unwrap()).unwrap();
         writeln!(out, "{:#?}", store.load_queue(session_id(n)).unwrap()).unwrap();
         for line in read_lines(store, n) {
@@ -70,7 +75,7 @@ fn dump_store(store: &SqliteStore) -> String {
     }
     let blob = store.load_blob_of_session(session_id(1), Sha256::digest(b"blob").into()).unwrap();
     writeln!(out, "{blob:?}").unwrap();
-    writeln!(out, "{:#?}", store.owner_tokens(owner(1)).unwrap()).unwrap();
+    writeln!(out, "{:#?}", store.owner_tokens_even_revoked(owner(1)).unwrap()).unwrap();
     out
 }
 
@@ -104,7 +109,8 @@ fn what_every_version_wrote_is_read_back_exactly() {
         let target = dir.path().join("millpond.db");
         std::fs::copy(fixture_path(&format!("store-{version}.db")), target).unwrap();
         let store =
-            SqliteStore::open_with_options(dir.path(), options_without_background_work()).unwrap();
+            SqliteStore::open_or_create_with_options(dir.path(), options_without_background_work())
+                .unwrap();
         let expected =
             std::fs::read_to_string(fixture_path(&format!("store-{version}.txt"))).unwrap();
         assert_eq!(dump_store(&store), expected, "version {version}");
@@ -118,10 +124,12 @@ fn a_file_of_a_newer_version_is_left_alone() {
     let test_store = open_test_store();
     test_store.raw_connection().pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
     drop(test_store.store);
-    let error =
-        SqliteStore::open_with_options(test_store.dir.path(), options_without_background_work())
-            .unwrap_err()
-            .to_string();
+    let error = SqliteStore::open_or_create_with_options(
+        test_store.dir.path(),
+        options_without_background_work(),
+    )
+    .unwrap_err()
+    .to_string();
     assert!(error.contains("written by a newer version"), "{error}");
 }
 
@@ -129,5 +137,8 @@ fn a_file_of_a_newer_version_is_left_alone() {
 fn a_file_that_is_no_store_is_refused() {
     let dir = temp_dir();
     std::fs::write(dir.path().join("millpond.db"), "not a database at all ".repeat(100)).unwrap();
-    assert!(SqliteStore::open_with_options(dir.path(), options_without_background_work()).is_err());
+    assert!(
+        SqliteStore::open_or_create_with_options(dir.path(), options_without_background_work())
+            .is_err()
+    );
 }

@@ -74,7 +74,7 @@ fn ended_runs_are_put_together_in_the_background() {
     test_store.store.append(&[beginning_batch(1, 1, 0, 1)]).unwrap();
     test_store.store.append(&[batch(1, 1, 1, 1)]).unwrap();
     test_store.store.append(&[ending_batch(1, 1, 2)]).unwrap();
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + WAIT_MAX;
     while select_rows(&test_store).len() > 1 {
         assert!(Instant::now() < deadline, "never");
         thread::yield_now();
@@ -87,12 +87,12 @@ fn the_write_ahead_log_is_carried_over_and_emptied_when_idle() {
     let dir = temp_dir();
     let interval = Duration::from_millis(2);
     let options = StoreOptions { checkpoint_every: interval, ..options_without_background_work() };
-    let store = SqliteStore::open_with_options(dir.path(), options).unwrap();
+    let store = SqliteStore::open_or_create_with_options(dir.path(), options).unwrap();
     store.create_session(&session(1)).unwrap();
     for first in 0..100 {
         store.append(&[batch(1, 1, first, 1)]).unwrap();
     }
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + WAIT_MAX;
     while std::fs::metadata(dir.path().join("millpond.db-wal")).unwrap().len() > 0 {
         assert!(Instant::now() < deadline, "never");
         thread::yield_now();
@@ -130,7 +130,8 @@ fn a_backup_made_during_writes_is_a_store_as_it_was_at_one_moment() {
     for copy in std::fs::read_dir(copies.path()).unwrap() {
         let path = copy.unwrap().path();
         let copy =
-            SqliteStore::open_with_options(&path, options_without_background_work()).unwrap();
+            SqliteStore::open_or_create_with_options(&path, options_without_background_work())
+                .unwrap();
         assert!(copy.epoch() > test_store.store.epoch(), "the copy has its own epoch");
         let copied_lines = (read_lines(&copy, 1), read_lines(&copy, 2));
         assert_eq!(copied_lines.0.len(), copied_lines.1.len() + 500, "batches are whole");

@@ -201,7 +201,7 @@ impl StoreModel {
             self.read(store, n, 0, ALL_BYTES);
         }
         for (n, log) in &self.logs {
-            let session = store.load_session(session_id(*n)).unwrap().unwrap();
+            let session = store.load_session_even_deleted(session_id(*n)).unwrap().unwrap();
             assert_eq!((session.head, &session.title), (log.lines.len() as u64, &log.title));
             assert_eq!(store.session_runs(session_id(*n)).unwrap().len(), log.runs);
         }

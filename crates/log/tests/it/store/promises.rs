@@ -29,7 +29,7 @@ fn what_was_appended_is_read_back_in_order_from_anywhere() {
     }
     assert_eq!(store.read(session_id(1), 99, ALL_BYTES), Ok(Vec::new()));
     assert_eq!(store.read(session_id(2), 0, ALL_BYTES), Ok(Vec::new()));
-    assert_eq!(store.load_session(session_id(1)).unwrap().unwrap().head, 10);
+    assert_eq!(store.load_session_even_deleted(session_id(1)).unwrap().unwrap().head, 10);
 }
 
 #[test]
@@ -200,8 +200,11 @@ fn a_session_changes_and_comes_back_as_it_was_made() {
     let new_session = Session { pinned: true, ..session(1) };
     test_store.store.create_session(&new_session).unwrap();
     assert!(test_store.store.create_session(&new_session).is_err(), "once");
-    assert_eq!(test_store.store.load_session(session_id(1)), Ok(Some(new_session.clone())));
-    assert_eq!(test_store.store.load_session(session_id(2)), Ok(None));
+    assert_eq!(
+        test_store.store.load_session_even_deleted(session_id(1)),
+        Ok(Some(new_session.clone()))
+    );
+    assert_eq!(test_store.store.load_session_even_deleted(session_id(2)), Ok(None));
     let change = SessionUpdate {
         title: Some("New".to_owned()),
         pinned: Some(false),
@@ -219,10 +222,13 @@ fn a_session_changes_and_comes_back_as_it_was_made() {
         ..new_session
     };
     let test_store = test_store.reopen();
-    assert_eq!(test_store.store.load_session(session_id(1)), Ok(Some(changed.clone())));
+    assert_eq!(
+        test_store.store.load_session_even_deleted(session_id(1)),
+        Ok(Some(changed.clone()))
+    );
     test_store.store.update_session(session_id(1), &undelete, 10).unwrap();
     let undeleted = Session { deleted_ms: None, changed_ms: 10, ..changed };
-    assert_eq!(test_store.store.load_session(session_id(1)), Ok(Some(undeleted)));
+    assert_eq!(test_store.store.load_session_even_deleted(session_id(1)), Ok(Some(undeleted)));
 }
 
 #[test]
@@ -232,13 +238,13 @@ fn a_branch_begins_as_its_parent_and_goes_its_own_way() {
     store.append(&batches).unwrap();
     let bytes = b"picture".as_slice();
     let digest: [u8; 32] = Sha256::digest(bytes).into();
-    store.put_blob_for_session(session_id(1), digest, "image/png", bytes).unwrap();
+    store.store_blob_for_session(session_id(1), digest, "image/png", bytes).unwrap();
     let expected = expected_lines(&batches);
     for end in 0..=9_u8 {
         let n = 100 + end;
         store.branch_session(session_id(1), u64::from(end), &session(n), None).unwrap();
         assert_eq!(read_lines(store, n), expected[..usize::from(end)], "up to {end}");
-        let branch = store.load_session(session_id(n)).unwrap().unwrap();
+        let branch = store.load_session_even_deleted(session_id(n)).unwrap().unwrap();
         assert_eq!(branch.parent, Some((session_id(1), u64::from(end))));
         assert_eq!(branch.head, u64::from(end));
         assert_eq!(store.session_runs(session_id(n)), Ok(Vec::new()), "used once");
@@ -251,7 +257,7 @@ fn a_branch_begins_as_its_parent_and_goes_its_own_way() {
     assert_eq!(blob, Some(("image/png".to_owned(), bytes.to_vec())));
     let expected_error = StoreError::NotAtHead { session: session_id(104), head: 5, first: 6 };
     assert_eq!(store.branch_session(session_id(104), 6, &session(120), None), Err(expected_error));
-    assert_eq!(store.load_session(session_id(120)), Ok(None));
+    assert_eq!(store.load_session_even_deleted(session_id(120)), Ok(None));
 }
 
 #[test]
@@ -298,12 +304,12 @@ fn sessions_in_which_something_waits_are_known_but_for_deleted_ones() {
 fn a_blob_is_only_for_sessions_that_have_it_and_only_what_its_digest_says() {
     let TestStore { store, .. } = &open_with_sessions(2);
     let digest: [u8; 32] = Sha256::digest(b"bytes").into();
-    assert!(store.put_blob_for_session(session_id(1), digest, "text/plain", b"others").is_err());
-    store.put_blob_for_session(session_id(1), digest, "text/plain", b"bytes").unwrap();
+    assert!(store.store_blob_for_session(session_id(1), digest, "text/plain", b"others").is_err());
+    store.store_blob_for_session(session_id(1), digest, "text/plain", b"bytes").unwrap();
     let expected_blob = Ok(Some(("text/plain".to_owned(), b"bytes".to_vec())));
     assert_eq!(store.load_blob_of_session(session_id(1), digest), expected_blob);
     assert_eq!(store.load_blob_of_session(session_id(2), digest), Ok(None));
-    store.put_blob_for_session(session_id(2), digest, "text/plain", b"bytes").unwrap();
+    store.store_blob_for_session(session_id(2), digest, "text/plain", b"bytes").unwrap();
     store.erase_session(session_id(1)).unwrap();
     assert_eq!(store.load_blob_of_session(session_id(2), digest), expected_blob);
 }
@@ -351,12 +357,17 @@ fn reading_does_not_wait_for_a_writer() {
 #[test]
 fn a_directory_serves_one_store_at_a_time() {
     let test_store = open_test_store();
-    let second =
-        SqliteStore::open_with_options(test_store.dir.path(), options_without_background_work())
-            .map(drop);
+    let second = SqliteStore::open_or_create_with_options(
+        test_store.dir.path(),
+        options_without_background_work(),
+    )
+    .map(drop);
     let error_text = second.unwrap_err().to_string();
     assert!(error_text.contains("in use by another gateway"), "{error_text}");
     drop(test_store.store);
-    SqliteStore::open_with_options(test_store.dir.path(), options_without_background_work())
-        .unwrap();
+    SqliteStore::open_or_create_with_options(
+        test_store.dir.path(),
+        options_without_background_work(),
+    )
+    .unwrap();
 }

@@ -70,6 +70,7 @@ fn run_panicking_chat(place: &str) {
         greeting: "a chat that breaks".to_owned(),
         profiles: None,
     };
+    // Polls without a deadline: the test that creates the file has one.
     let breaks = async |file: PathBuf| {
         while !file.exists() {
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::client::{GatewayClient, is_run_end};
 use super::process::{GatewayProcess, data_folder, isolated_command, temp_home};
-use crate::support::ProgramOutput;
+use crate::support::{ProgramOutput, poll};
 
 async fn post_json(caller: &GatewayClient, path: &str, body: Value) -> (u16, Value) {
     let answer = caller.request(Method::POST, path).json(&body).send().await.unwrap();
@@ -122,17 +122,10 @@ async fn an_agent_goes_with_a_gateway_that_is_killed() {
     let caller = GatewayClient::for_process(&process, &http);
     let session = caller.create_session().await;
     post_message(&caller, &session, "go").await;
-    let patience = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    let agent = loop {
-        match std::fs::read_to_string(home.path().join("pid")) {
-            Ok(pid) => break pid.trim().to_owned(),
-            Err(_) => assert!(std::time::Instant::now() < patience, "it was not started"),
-        }
-        tokio::task::yield_now().await;
-    };
+    let pid_file = home.path().join("pid");
+    let pid = poll(|| std::fs::read_to_string(&pid_file).ok(), || "not started".to_owned());
     process.kill();
-    while std::path::Path::new("/proc").join(&agent).exists() {
-        assert!(std::time::Instant::now() < patience, "process {agent} is still there");
-        tokio::task::yield_now().await;
-    }
+    let agent = std::path::Path::new("/proc").join(pid.trim());
+    let has_ended = || (!agent.exists()).then_some(());
+    poll(has_ended, || format!("process {pid} is still there"));
 }

@@ -27,7 +27,8 @@ struct Kill {
 enum KillTime {
     /// As soon as a reader has seen the last event.
     WhenSeen,
-    /// This long after the last event was sent.
+    /// This long after the last event was sent: any moment, whatever the gateway is doing. The
+    /// claim holds at each of them, so no moment is waited for.
     AfterDelay(Duration),
 }
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::compat::json;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct SentThread {
+pub(super) struct ClientThreadCopy {
     /// Messages from before the run, as the client sent them.
     history: Vec<Box<RawValue>>,
     entries: Vec<ThreadEntry>,
@@ -20,10 +20,10 @@ enum ThreadEntry {
     Result { step: StepId, id: String, call: String, content: String },
 }
 
-impl SentThread {
-    pub(super) fn new(history: &[Box<RawValue>]) -> SentThread {
+impl ClientThreadCopy {
+    pub(super) fn new(history: &[Box<RawValue>]) -> ClientThreadCopy {
         let history = history.iter().filter_map(|message| json::to_one_line_json(message.get()));
-        SentThread { history: history.collect(), entries: Vec::new() }
+        ClientThreadCopy { history: history.collect(), entries: Vec::new() }
     }
 
     pub(super) fn push_empty_text(&mut self, message: MessageId, id: String) {
@@ -31,7 +31,10 @@ impl SentThread {
     }
 
     /// A message's text and id.
-    pub(super) fn text_mut_and_id(&mut self, message: MessageId) -> Option<(&mut String, &str)> {
+    pub(super) fn find_text_mut_and_id(
+        &mut self,
+        message: MessageId,
+    ) -> Option<(&mut String, &str)> {
         self.entries.iter_mut().rev().find_map(|entry| match entry {
             ThreadEntry::Text { message: entry_message, id, text } if *entry_message == message => {
                 Some((text, id.as_str()))
@@ -46,7 +49,7 @@ impl SentThread {
         self.entries.push(ThreadEntry::Call { step, id, name, arguments: String::new() });
     }
 
-    pub(super) fn arguments_mut(&mut self, step: StepId) -> Option<&mut String> {
+    pub(super) fn find_arguments_mut(&mut self, step: StepId) -> Option<&mut String> {
         self.entries.iter_mut().rev().find_map(|entry| match entry {
             ThreadEntry::Call { step: entry_step, arguments, .. } if *entry_step == step => {
                 Some(arguments)
@@ -83,7 +86,7 @@ impl SentThread {
         removed_ids
     }
 
-    pub(super) fn snapshot(&self) -> Snapshot<'_> {
+    pub(super) fn build_messages_snapshot(&self) -> Snapshot<'_> {
         let history = self.history.iter().map(|message| Message::Known(message));
         let messages = history.chain(self.entries.iter().map(Message::from_entry)).collect();
         Snapshot { kind: "MESSAGES_SNAPSHOT", messages }
