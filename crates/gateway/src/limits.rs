@@ -35,7 +35,10 @@ pub const INGEST_BYTES_MAX: usize = 1 << 30;
 pub const INGEST_IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// How long the rest of a rejected body is read, so that the client gets the response.
-pub const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
+pub const LINGER_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// How long a client may send nothing before the rest of its rejected body is given up.
+pub const LINGER_QUIET_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Records that a live reader may fall behind before it is closed.
 pub const LAG_RECORDS_MAX: u64 = 50_000;
@@ -60,6 +63,9 @@ pub const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a stopping gateway waits for runs and readers to end.
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+// A rejected body must not keep a stopping gateway from closing in time.
+const _: () = assert!(LINGER_TIMEOUT.as_millis() < DRAIN_TIMEOUT.as_millis());
 
 /// Bytes that a client may send over a WebSocket.
 pub const SOCKET_INPUT_BYTES_MAX: usize = 16 << 10;

@@ -12,8 +12,9 @@ use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::StreamExt;
 use hyper::body::{Frame, SizeHint};
+use tokio::time::timeout;
 
-use crate::limits::LINGER_TIMEOUT;
+use crate::limits::{LINGER_QUIET_TIMEOUT, LINGER_TIMEOUT};
 
 /// Middleware: wraps the request's body, whoever rejects the request.
 pub(super) async fn linger_on_unread_body(request: Request, next: Next) -> Response {
@@ -49,14 +50,16 @@ impl Drop for LingeringBody {
         if !self.body.is_end_stream()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            runtime.spawn(drain_body_until_timeout(std::mem::take(&mut self.body)));
+            runtime.spawn(drain_body_until_quiet(std::mem::take(&mut self.body)));
         }
     }
 }
 
-/// Reads and discards the rest of a body.
-async fn drain_body_until_timeout(body: Body) {
+/// Reads and discards the rest of a body, until its client sends nothing more for a while.
+async fn drain_body_until_quiet(body: Body) {
     let mut chunks = body.into_data_stream();
-    let drained = async { while let Some(Ok(_)) = chunks.next().await {} };
-    let _drained = tokio::time::timeout(LINGER_TIMEOUT, drained).await;
+    let drained = async {
+        while let Ok(Some(Ok(_))) = timeout(LINGER_QUIET_TIMEOUT, chunks.next()).await {}
+    };
+    let _drained = timeout(LINGER_TIMEOUT, drained).await;
 }
