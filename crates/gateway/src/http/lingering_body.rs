@@ -58,8 +58,7 @@ impl Drop for LingeringBody {
 /// Reads and discards the rest of a body, until its client sends nothing more for a while.
 async fn drain_body_until_quiet(body: Body) {
     let mut chunks = body.into_data_stream();
-    let drained = async {
-        while let Ok(Some(Ok(_))) = timeout(LINGER_QUIET_TIMEOUT, chunks.next()).await {}
-    };
+    let drained =
+        async { while let Ok(Some(Ok(_))) = timeout(LINGER_QUIET_TIMEOUT, chunks.next()).await {} };
     let _drained = timeout(LINGER_TIMEOUT, drained).await;
 }
