@@ -24,6 +24,9 @@ pub const TAG_NAME_BYTES_MAX: usize = 40;
 /// Longest control word.
 pub const CONTROL_WORD_BYTES_MAX: usize = 64;
 
+/// Marks and white space held because they may belong to a control word; anything longer is text.
+pub const CONTROL_WORD_MARKS_BYTES_MAX: usize = 1 << 10;
+
 /// Back-tick runs remembered while it is undecided which of them delimit inline code.
 pub const BACKTICK_RUNS_MAX: usize = 64;
 

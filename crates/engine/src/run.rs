@@ -32,7 +32,7 @@ use crate::event::{
     Citation, Event, MessageId, MessagePhase, NoticeLevel, StopReason, TextMode, Trace, Usage,
     UsageScope,
 };
-use crate::filter::Filter;
+use crate::filter::MessageFilter;
 
 use cumulative::CumulativeText;
 use emitter::{DeferredEnds, EndedPart, EventEmitter};
@@ -86,7 +86,7 @@ enum Lifecycle {
 /// State machine of one run, from its first event to its ending.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    filter: Filter,
+    filter: MessageFilter,
     state: RunState,
     deferred_ends: DeferredEnds,
 }
@@ -168,7 +168,7 @@ impl Run {
     /// Creates a run that has not started.
     pub fn new(options: &RunOptions) -> Run {
         Run {
-            filter: Filter::with_control_words(
+            filter: MessageFilter::new(
                 Arc::clone(&options.tags),
                 options.filter_start,
                 &options.control_words,
@@ -226,7 +226,7 @@ impl RunState {
     }
 
     /// Starts a round if none is open, or if the open one has its tool results.
-    fn ensure_round_or_end_run(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    fn ensure_round_or_end_run(&mut self, filter: &mut MessageFilter, out: &mut EventEmitter<'_>) {
         if self.open_round.is_none() || self.should_start_new_round() {
             // The declared phase applies to the message in the new round.
             let phase = self.next_message_phase.take();
@@ -248,7 +248,7 @@ impl RunState {
         &mut self,
         model: Option<&str>,
         response: Option<&str>,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         self.end_round(filter, out);
@@ -289,7 +289,7 @@ impl RunState {
     }
 
     /// Ends the open message, reasoning and round, and emits the round's usage.
-    fn end_round(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    fn end_round(&mut self, filter: &mut MessageFilter, out: &mut EventEmitter<'_>) {
         if self.open_round.is_none() {
             return;
         }

@@ -2,7 +2,7 @@
 //! field.
 
 use crate::event::{Event, MarkupClass, ReasoningOrigin, StepId};
-use crate::filter::Filter;
+use crate::filter::MessageFilter;
 use crate::limits::LEADING_BLANK_BYTES_MAX;
 
 use super::{EndedPart, EventEmitter, RunState};
@@ -46,7 +46,7 @@ impl RunState {
         &mut self,
         text: &str,
         origin: ReasoningOrigin,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         if text.is_empty() {

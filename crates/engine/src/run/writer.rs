@@ -10,7 +10,7 @@ use crate::event::{
     AnsweredBy, AskKind, AskOption, Event, FailureReason, Image, MessageId, Millis, NoticeLevel,
     Sink, StepId, StopReason, TextMode, UnrecognisedReason, Usage, UsageScope,
 };
-use crate::filter::Filter;
+use crate::filter::MessageFilter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
 
 pub(crate) use reissue::RewindPoint;
@@ -23,7 +23,7 @@ use super::{EventEmitter, InputEnd, Lifecycle, ReportedEnd, RoundBoundaries, Run
 /// Append handle of one run. Emits events to the sink as soon as they are decided.
 #[allow(missing_debug_implementations, reason = "borrows a sink that need not have one")]
 pub struct Writer<'a> {
-    filter: &'a mut Filter,
+    filter: &'a mut MessageFilter,
     state: &'a mut RunState,
     emitter: EventEmitter<'a>,
 }
