@@ -15,6 +15,9 @@ pub const PROBE_BYTES_MAX: usize = 1 << 20;
 /// Text the filter holds because a tag in it may be inside inline code.
 pub const FILTER_HELD_BYTES_MAX: usize = 8 << 10;
 
+/// First halves of split surrogate pairs that wait for their second halves.
+pub const SURROGATE_HALVES_MAX: usize = 8;
+
 /// Longest tag, attributes included; anything longer is text.
 pub const TAG_BYTES_MAX: usize = 512;
 

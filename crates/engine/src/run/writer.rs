@@ -200,6 +200,11 @@ impl Writer<'_> {
         self.is_ended() || self.state.finish_state != FinishState::NotRequested
     }
 
+    /// Traces input that is dropped because it came after the end of its reply.
+    pub(crate) fn trace_late_input(&mut self, input: &str) {
+        RunState::trace_late_text(input, &mut self.emitter);
+    }
+
     /// True if the source has reported an end.
     pub fn has_reported_end(&self) -> bool {
         self.state.reported_end != ReportedEnd::Pending
