@@ -72,6 +72,10 @@ pub const PARTIAL_ARGUMENTS_VALUES_MAX: usize = 1 << 14;
 /// Nesting depth of arguments that arrive at JSON paths.
 pub const PARTIAL_ARGUMENTS_DEPTH_MAX: usize = 64;
 
+/// Text of a thought without an opening tag, kept to be released if it was none; a longer one stays
+/// reasoning.
+pub const IMPLIED_THOUGHT_BYTES_MAX: usize = 4 << 20;
+
 /// Citations remembered in a round, to cite each source once.
 pub const ROUND_CITATIONS_MAX: usize = 1 << 10;
 

@@ -82,6 +82,9 @@ pub(super) struct FinishOrigin {
 impl RunState {
     /// Applies a control word of the open message.
     pub(super) fn apply_control_word(&mut self, meaning: ControlMeaning) {
+        if self.apply_control_word_to_implied_thought(meaning) {
+            return;
+        }
         let before = if self.message_state.open_id().is_some() {
             TextBeforeWord::Text
         } else {

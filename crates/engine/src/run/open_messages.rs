@@ -156,6 +156,7 @@ impl RunState {
         filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
+        self.release_implied_thought_for_step(filter, out);
         if self.slots.lifetime.outlasts(TextInterruption::Step) {
             self.emit_held_text(filter, out);
         }

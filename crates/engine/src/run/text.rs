@@ -57,12 +57,17 @@ impl RunState {
             cumulative.hidden.push_str(text);
         }
         match piece {
-            Piece::Visible(text) => self.append_or_hold_visible_text(text, out),
+            Piece::Visible(text) => {
+                if !self.append_to_implied_thought(text, out) {
+                    self.append_or_hold_visible_text(text, out);
+                }
+            }
             Piece::HiddenContent(TagClass::Reasoning, text) => self.append_tag_reasoning(text, out),
             Piece::HiddenContent(TagClass::Tool | TagClass::Unwrapped, text) => {
                 out.emit_hidden_markup(MarkupClass::Tool, text);
             }
             Piece::Markup(MarkupClass::Reasoning, text) => {
+                self.release_implied_thought(out);
                 self.hide_blank_before_tag(out);
                 if self.is_reasoning_from_tag() {
                     self.close_reasoning_and_defer_end(out);
@@ -71,6 +76,7 @@ impl RunState {
             }
             Piece::Markup(class, text) => out.emit_hidden_markup(class, text),
             Piece::UnopenedThoughtEnd(text) => {
+                self.end_implied_thought(out);
                 self.withdraw_open_message_as_thought(out);
                 out.emit_hidden_markup(MarkupClass::Reasoning, text);
             }
