@@ -15,6 +15,9 @@ pub const PROBE_BYTES_MAX: usize = 1 << 20;
 /// Text the filter holds because a tag in it may be inside inline code.
 pub const FILTER_HELD_BYTES_MAX: usize = 8 << 10;
 
+/// First halves of split surrogate pairs that wait for their second halves.
+pub const SURROGATE_HALVES_MAX: usize = 8;
+
 /// Longest tag, attributes included; anything longer is text.
 pub const TAG_BYTES_MAX: usize = 512;
 
@@ -23,6 +26,9 @@ pub const TAG_NAME_BYTES_MAX: usize = 40;
 
 /// Longest control word.
 pub const CONTROL_WORD_BYTES_MAX: usize = 64;
+
+/// Marks and white space held because they may belong to a control word; anything longer is text.
+pub const CONTROL_WORD_MARKS_BYTES_MAX: usize = 1 << 10;
 
 /// Back-tick runs remembered while it is undecided which of them delimit inline code.
 pub const BACKTICK_RUNS_MAX: usize = 64;
@@ -65,6 +71,10 @@ pub const PARTIAL_ARGUMENTS_VALUES_MAX: usize = 1 << 14;
 
 /// Nesting depth of arguments that arrive at JSON paths.
 pub const PARTIAL_ARGUMENTS_DEPTH_MAX: usize = 64;
+
+/// Text of a thought without an opening tag, kept to be released if it was none; a longer one stays
+/// reasoning.
+pub const IMPLIED_THOUGHT_BYTES_MAX: usize = 4 << 20;
 
 /// Citations remembered in a round, to cite each source once.
 pub const ROUND_CITATIONS_MAX: usize = 1 << 10;

@@ -15,12 +15,14 @@ mod ending;
 mod fingerprint;
 mod finish_request;
 pub mod grammar;
+mod implied_thought;
 mod message_state;
 mod open_messages;
 mod options;
 mod reasoning;
 mod replay;
 mod text;
+mod thinking_models;
 mod tools;
 pub mod unfinished;
 mod writer;
@@ -32,13 +34,14 @@ use crate::event::{
     Citation, Event, MessageId, MessagePhase, NoticeLevel, StopReason, TextMode, Trace, Usage,
     UsageScope,
 };
-use crate::filter::Filter;
+use crate::filter::{FilterStart, MessageFilter};
 
 use cumulative::CumulativeText;
 use emitter::{DeferredEnds, EndedPart, EventEmitter};
 pub use ending::ReportedEnd;
 pub(crate) use fingerprint::Fingerprint;
 use finish_request::{FinishRequest, FinishState};
+use implied_thought::{ImpliedThought, ThoughtStart};
 use message_state::{MessageState, MessageText};
 pub(crate) use open_messages::MessageLifetime;
 use open_messages::{MessageSlots, TextInterruption};
@@ -86,7 +89,7 @@ enum Lifecycle {
 /// State machine of one run, from its first event to its ending.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    filter: Filter,
+    filter: MessageFilter,
     state: RunState,
     deferred_ends: DeferredEnds,
 }
@@ -113,6 +116,8 @@ struct RunState {
     /// Declared phase of the next message.
     next_message_phase: Option<MessagePhase>,
     reasoning_state: ReasoningState,
+    thought_start: ThoughtStart,
+    implied_thought: ImpliedThought,
     open_tools: OpenTools,
     open_asks: Vec<String>,
     /// Ids of listed requests that have not ended.
@@ -168,7 +173,7 @@ impl Run {
     /// Creates a run that has not started.
     pub fn new(options: &RunOptions) -> Run {
         Run {
-            filter: Filter::with_control_words(
+            filter: MessageFilter::new(
                 Arc::clone(&options.tags),
                 options.filter_start,
                 &options.control_words,
@@ -186,6 +191,11 @@ impl Run {
                 cumulative: None,
                 next_message_phase: None,
                 reasoning_state: ReasoningState::None,
+                thought_start: match options.filter_start {
+                    FilterStart::Text => ThoughtStart::ModelName,
+                    FilterStart::Thinking => ThoughtStart::Declared,
+                },
+                implied_thought: ImpliedThought::None,
                 open_tools: OpenTools::default(),
                 open_asks: Vec::new(),
                 open_requests: VecDeque::new(),
@@ -226,7 +236,7 @@ impl RunState {
     }
 
     /// Starts a round if none is open, or if the open one has its tool results.
-    fn ensure_round_or_end_run(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    fn ensure_round_or_end_run(&mut self, filter: &mut MessageFilter, out: &mut EventEmitter<'_>) {
         if self.open_round.is_none() || self.should_start_new_round() {
             // The declared phase applies to the message in the new round.
             let phase = self.next_message_phase.take();
@@ -248,7 +258,7 @@ impl RunState {
         &mut self,
         model: Option<&str>,
         response: Option<&str>,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         self.end_round(filter, out);
@@ -261,6 +271,7 @@ impl RunState {
             self.open_tools.end_ready_client_tools_without_result(out);
         }
         filter.drop_held_and_reset_to_start();
+        self.open_implied_thought_if_model_has_one(model);
         let verdict = std::mem::replace(&mut self.reported_end, ReportedEnd::Pending);
         if verdict != ReportedEnd::Pending {
             // The source had reported an end but continues: its declared message is obsolete.
@@ -289,10 +300,11 @@ impl RunState {
     }
 
     /// Ends the open message, reasoning and round, and emits the round's usage.
-    fn end_round(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    fn end_round(&mut self, filter: &mut MessageFilter, out: &mut EventEmitter<'_>) {
         if self.open_round.is_none() {
             return;
         }
+        self.release_implied_thought_at_normal_end(filter, out);
         self.end_or_suspend_message(TextInterruption::RoundEnd, filter, out);
         self.end_suspended_messages(TextInterruption::RoundEnd, filter, out);
         self.close_reasoning_and_defer_end(out);

@@ -31,6 +31,7 @@ mod goldens;
 mod grammar;
 mod hiding;
 mod images;
+mod implied_thoughts;
 mod kept_views;
 mod labels;
 mod latest;
