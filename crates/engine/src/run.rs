@@ -9,6 +9,7 @@
 
 #![allow(clippy::unnested_or_patterns, reason = "a family of events is an or-pattern")]
 
+mod action_names;
 mod cumulative;
 mod emitter;
 mod ending;
@@ -36,6 +37,7 @@ use crate::event::{
 };
 use crate::filter::{FilterStart, MessageFilter};
 
+pub use action_names::ActionNames;
 use cumulative::CumulativeText;
 use emitter::{DeferredEnds, EndedPart, EventEmitter};
 pub use ending::ReportedEnd;
@@ -140,6 +142,7 @@ struct RunState {
     finish_state: FinishState,
     quirks: Vec<Quirk>,
     seal_policy: SealPolicy,
+    action_names: ActionNames,
 }
 
 /// The open model call.
@@ -211,6 +214,7 @@ impl Run {
                 finish_state: FinishState::NotRequested,
                 quirks: options.quirks.clone(),
                 seal_policy: options.seal_policy,
+                action_names: options.action_names.clone(),
             },
             deferred_ends: DeferredEnds::default(),
         }

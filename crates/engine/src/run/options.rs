@@ -1,7 +1,8 @@
-//! Options of a run: hidden tags, control words, quirks and the handling of seals.
+//! Options of a run: hidden tags, control words, quirks, actions and the handling of seals.
 
 use std::sync::Arc;
 
+use super::action_names::ActionNames;
 use crate::filter::{ControlWord, FilterStart, TagTable};
 
 /// Options of a run, from the profile of its source.
@@ -17,6 +18,8 @@ pub struct RunOptions {
     pub control_words: Vec<ControlWord>,
     /// Handling of provider seals.
     pub seal_policy: SealPolicy,
+    /// Names of tools that act on a computer or browser.
+    pub action_names: ActionNames,
 }
 
 /// Handling of seals: provider state that must be sent back to continue the conversation.

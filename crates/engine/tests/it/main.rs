@@ -5,6 +5,7 @@
     reason = "a test may fail, and says what it skips"
 )]
 
+mod actions;
 mod agents;
 mod anthropic;
 mod asks;
