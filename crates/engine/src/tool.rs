@@ -11,6 +11,7 @@ mod description;
 mod diff;
 mod exit_status;
 mod names;
+mod opaque_state;
 mod patch_text;
 mod sources;
 mod todos;
@@ -25,7 +26,7 @@ pub use description::{
     ToolPurpose,
 };
 use names::{find_tool, split_mcp_name, to_words};
-pub use sources::without_opaque_state;
+pub use opaque_state::OpaqueStateFilter;
 
 /// A tool call with its complete arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,5 @@
-//! Sources in the results of searches, and opaque state of providers in results.
+//! Sources in the results of searches.
 
-use std::borrow::Cow;
-
-use serde::de::{Deserialize, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Deserializer, Map, Value};
 
 use crate::limits::{TOOL_SOURCE_DEPTH_MAX, TOOL_TARGET_BYTES_MAX};
@@ -11,79 +7,6 @@ use crate::limits::{TOOL_SOURCE_DEPTH_MAX, TOOL_TARGET_BYTES_MAX};
 use super::arguments::find_text;
 use super::bounded::shorten;
 use super::description::{Source, ToolDescription};
-
-/// Beginning of the names of members that only their provider can read.
-const OPAQUE_PREFIX: &str = "encrypted_";
-
-/// Returns a result without members that only the provider can read, which are no text for people.
-/// The log has them. A result that is not JSON is returned as it is.
-pub fn without_opaque_state(text: &str) -> Cow<'_, str> {
-    let starts_json = text.trim_start().starts_with(['{', '[']);
-    if !starts_json || !text.contains(OPAQUE_PREFIX) {
-        return Cow::Borrowed(text);
-    }
-    let values = Deserializer::from_str(text).into_iter::<&RawValue>();
-    let mut out = String::with_capacity(text.len());
-    for value in values {
-        let Ok(value) = value else { return Cow::Borrowed(text) };
-        write_without_opaque_members(value, 0, &mut out);
-    }
-    Cow::Owned(out)
-}
-
-/// Members of an object, in order.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Members<'de>, D::Error> {
-        struct MembersVisitor;
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        input.deserialize_map(MembersVisitor)
-    }
-}
-
-/// Writes a value without its opaque members, up to a depth; deeper values are written as they are.
-fn write_without_opaque_members(value: &RawValue, depth: usize, out: &mut String) {
-    let text = value.get();
-    if TOOL_SOURCE_DEPTH_MAX < depth || !text.contains(OPAQUE_PREFIX) {
-        return out.push_str(text);
-    }
-    if let Ok(Members(members)) = serde_json::from_str(text) {
-        let mut separator = "{";
-        for (name, value) in members {
-            if name.starts_with(OPAQUE_PREFIX) {
-                continue;
-            }
-            out.push_str(separator);
-            out.extend([&*Value::from(&*name).to_string(), ":"]);
-            write_without_opaque_members(value, depth + 1, out);
-            separator = ",";
-        }
-        out.push_str(if separator == "{" { "{}" } else { "}" });
-    } else if let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(text) {
-        let mut separator = "[";
-        for value in list {
-            out.push_str(separator);
-            write_without_opaque_members(value, depth + 1, out);
-            separator = ",";
-        }
-        out.push(']');
-    } else {
-        out.push_str(text);
-    }
-}
 
 impl ToolDescription {
     /// Adds the sources in a result: JSON objects with an address, or links in text.

@@ -3,7 +3,7 @@
 use millpond_engine::event::{ToolKind, ToolOutcome};
 use millpond_engine::limits;
 use millpond_engine::tool::{
-    LineChange, TodoState, ToolCall, ToolDescription, ToolPurpose, ToolResult, without_opaque_state,
+    LineChange, OpaqueStateFilter, TodoState, ToolCall, ToolDescription, ToolPurpose, ToolResult,
 };
 use proptest::prelude::*;
 
@@ -297,12 +297,28 @@ fn searches_have_their_sources_each_once() {
 }
 
 #[test]
-fn opaque_state_is_no_text_for_people() {
-    let found =
-        r#"{"title":"é\"A","inner":[{"encrypted_index":"x","n":1}],"encrypted_content":"eA=="}"#;
-    assert_eq!(without_opaque_state(found), r#"{"title":"é\"A","inner":[{"n":1}]}"#);
-    for text in ["encrypted_content is a word", r#"{"encrypted_content": cut"#, r#"{"a":1}"#, ""] {
-        assert_eq!(without_opaque_state(text), text);
+fn x1_opaque_state_is_no_text_for_people_however_it_is_cut() {
+    let check = |text: &str, expected: &str| {
+        for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+            let mut filter = OpaqueStateFilter::default();
+            let first = filter.push(&text[..at]).into_owned();
+            assert_eq!(first + &filter.push(&text[at..]), expected, "cut at {at}");
+        }
+        let mut filter = OpaqueStateFilter::default();
+        let mut buffer = [0; 4];
+        let pushed = text.chars().map(|c| filter.push(c.encode_utf8(&mut buffer)).into_owned());
+        assert_eq!(pushed.collect::<String>(), expected);
+    };
+    check(
+        r#" {"title":"é\"A","inner":[{"encrypted_index" : "x\"y","n":1}],"encrypted_content":"eA=="}{"a":"b"}"#,
+        r#" {"title":"é\"A","inner":[{"encrypted_index" : "…","n":1}],"encrypted_content":"…"}{"a":"b"}"#,
+    );
+    for text in [
+        "",
+        "encrypted_content is a word: \"encrypted_content\":\"x\"",
+        r#"{"encrypt":"x","names":["encrypted_a","b"],"encrypted_n":1,"x":"encrypted_y"}"#,
+    ] {
+        check(text, text);
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Event, Image, Millis, Record, StepId, ToolKind};
 use crate::limits::STEP_DEPTH_MAX;
-use crate::tool::{ToolCall, ToolResult, without_opaque_state};
+use crate::tool::{OpaqueStateFilter, ToolCall, ToolResult};
 use crate::view::image_ref::ImageRef;
 use crate::view::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
 use crate::view::output_limit::OutputLimit;
@@ -57,6 +57,7 @@ pub(super) struct Step {
     emitted: EmittedPart,
     ready_ms: Option<Millis>,
     ended_ms: Option<Millis>,
+    opaque_filter: OpaqueStateFilter,
     output_limit: OutputLimit,
     children: Vec<StepId>,
     depth: usize,
@@ -84,6 +85,7 @@ impl Step {
             emitted: EmittedPart::Nothing,
             ready_ms: None,
             ended_ms: None,
+            opaque_filter: OpaqueStateFilter::default(),
             output_limit: OutputLimit::default(),
             children: Vec::new(),
             depth: 0,
@@ -260,7 +262,7 @@ impl OpenSteps {
     /// Appends to a tool's output, up to the limit.
     pub(super) fn store_output_up_to_limit(&mut self, id: StepId, text: &str) {
         if let Some(step) = self.find_open_step_mut(id) {
-            let text = without_opaque_state(text);
+            let text = step.opaque_filter.push(text);
             let shown = step.output_limit.clip_and_count(&text);
             step.item.result.get_or_insert_default().to_mut().push_str(shown);
         }

@@ -122,7 +122,8 @@ impl Transcript {
             }
             Event::OutputAppended { step, text } => {
                 self.append_sub_agent_call_once(*step, record, out);
-                self.append_output_up_to_limit(*step, Cow::Borrowed(text), record, out);
+                let text = self.remove_opaque_state(*step, text);
+                self.append_output_up_to_limit(*step, text, record, out);
             }
             Event::ToolEnded { step, outcome, detail } => {
                 self.append_sub_agent_call_once(*step, record, out);

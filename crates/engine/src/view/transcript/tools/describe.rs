@@ -1,31 +1,39 @@
 //! Descriptions of tool calls: put with the complete arguments, and extended at the end by what the
 //! result adds.
 
+use std::borrow::Cow;
+
 use crate::event::{StepId, ToolKind, ToolOutcome};
 use crate::limits::OUTPUT_BYTES_SHOWN_MAX;
-use crate::tool::{ToolCall, ToolDescription, ToolResult};
+use crate::tool::{OpaqueStateFilter, ToolCall, ToolDescription, ToolResult};
 use crate::view::patch::Patch;
 
 use super::super::Transcript;
 use super::{ArgumentsOnPage, OpenTool};
 
-/// Name, kind and server of a called tool.
+/// Name, kind and server of a called tool, and the filter of its output.
 #[derive(Clone, Debug)]
 pub(super) struct CallIdentity {
     pub(super) name: String,
     kind: ToolKind,
     server: Option<String>,
+    opaque_filter: OpaqueStateFilter,
 }
 
 impl CallIdentity {
     /// Keeps what the start of a tool says.
     pub(super) fn new(name: &str, kind: ToolKind, server: Option<&str>) -> CallIdentity {
-        CallIdentity { name: name.to_owned(), kind, server: server.map(str::to_owned) }
+        CallIdentity {
+            name: name.to_owned(),
+            kind,
+            server: server.map(str::to_owned),
+            opaque_filter: OpaqueStateFilter::default(),
+        }
     }
 
     /// Describes the call with its complete arguments.
     pub(super) fn describe(&self, arguments: &str) -> ToolDescription {
-        let CallIdentity { name, kind, server } = self;
+        let CallIdentity { name, kind, server, .. } = self;
         ToolCall { name, kind: *kind, server: server.as_deref(), arguments }.describe()
     }
 }
@@ -52,6 +60,16 @@ impl OpenTool {
 }
 
 impl Transcript {
+    /// Returns the next output of a tool without opaque state.
+    pub(super) fn remove_opaque_state<'t>(&mut self, step: StepId, text: &'t str) -> Cow<'t, str> {
+        let tools = &mut self.active_run.tools;
+        let inner = tools.sub_agent_calls.get_mut(&step).map(|inner| &mut inner.identity);
+        match inner.or_else(|| tools.open.get_mut(&step).map(|tool| &mut tool.call)) {
+            Some(call) => call.opaque_filter.push(text),
+            None => Cow::Borrowed(text),
+        }
+    }
+
     /// Adds to a tool's description what its result says.
     pub(super) fn describe_result_if_any<'r>(
         &mut self,

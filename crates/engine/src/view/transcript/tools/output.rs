@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crate::event::{Image, ImageOwner, Record, StepId};
-use crate::tool::without_opaque_state;
 use crate::view::image_ref::ImageRef;
 use crate::view::item::{Item, ItemKey, ItemKind, step_item_id};
 use crate::view::patch::Patch;
@@ -55,7 +54,6 @@ impl Transcript {
         let apart = tool.last_output_step != step && tool.is_mid_line;
         tool.last_output_step = step;
         tool.is_mid_line = !text.ends_with('\n');
-        let text = without_opaque_state_of(text);
         if step == root {
             tool.keep_result_start(&text);
         }
@@ -169,13 +167,5 @@ impl Transcript {
         let text = format!("\n{note}");
         self.settling.count_appended_text(key, &text);
         out(Patch::Append { key, text: Cow::Owned(text) });
-    }
-}
-
-/// Removes opaque state from a text that may be owned.
-fn without_opaque_state_of(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => without_opaque_state(text),
-        Cow::Owned(text) => Cow::Owned(without_opaque_state(&text).into_owned()),
     }
 }
