@@ -130,3 +130,42 @@ pub const CHECKPOINTS_REMEMBERED_MAX: usize = 1 << 12;
 
 /// Bytes of a tool's output that a page holds; the excess is counted, and is in the log.
 pub const OUTPUT_BYTES_SHOWN_MAX: usize = 64 << 10;
+
+/// Longest title of a tool call, or name of its server.
+pub const TOOL_TITLE_BYTES_MAX: usize = 160;
+
+/// Longest target of a tool call: a path, command, query or address.
+pub const TOOL_TARGET_BYTES_MAX: usize = 4 << 10;
+
+/// Longest argument of an unknown tool that counts as its target.
+pub const TOOL_WORD_BYTES_MAX: usize = 512;
+
+/// Changed files in a description.
+pub const TOOL_DIFF_FILES_MAX: usize = 32;
+
+/// Lines of changes in a description.
+pub const TOOL_DIFF_LINES_MAX: usize = 400;
+
+/// Bytes of changes in a description.
+pub const TOOL_DIFF_BYTES_MAX: usize = 32 << 10;
+
+/// Longest line of a change.
+pub const TOOL_DIFF_LINE_BYTES_MAX: usize = 2 << 10;
+
+/// Pairs of lines compared to find the shortest difference; past it, all lines differ.
+pub const TOOL_DIFF_CELLS_MAX: usize = 40_000;
+
+/// Tasks of a to-do list in a description.
+pub const TOOL_TODOS_MAX: usize = 100;
+
+/// Longest text of a task.
+pub const TOOL_TODO_BYTES_MAX: usize = 500;
+
+/// Sources of a search in a description.
+pub const TOOL_SOURCES_MAX: usize = 50;
+
+/// Nesting depth at which a result is searched for sources and opaque state.
+pub const TOOL_SOURCE_DEPTH_MAX: usize = 16;
+
+/// Bytes at the start of a command's output in which its exit status is found.
+pub const TOOL_STATUS_OUTPUT_BYTES_MAX: usize = 4 << 10;

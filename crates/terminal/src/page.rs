@@ -10,6 +10,7 @@ mod images;
 mod item;
 pub mod status;
 mod text_stream;
+pub mod tool_details;
 
 use millpond_engine::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch, Status, ViewName};
 

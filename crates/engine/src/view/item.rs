@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Citation, Event, Millis, StepId, ToolOutcome};
+use crate::tool::ToolDescription;
 
 use super::image_ref::ImageRef;
 
@@ -82,6 +83,19 @@ impl ItemState {
     }
 }
 
+impl ItemState {
+    /// Outcome of a tool in this state.
+    pub(crate) fn tool_outcome(self) -> ToolOutcome {
+        match self {
+            ItemState::Done => ToolOutcome::Succeeded,
+            ItemState::Failed => ToolOutcome::Failed,
+            ItemState::Denied => ToolOutcome::Denied,
+            ItemState::Live | ItemState::Called => ToolOutcome::NoResult,
+            ItemState::Incomplete | ItemState::Withdrawn => ToolOutcome::Cut,
+        }
+    }
+}
+
 impl From<ToolOutcome> for ItemState {
     fn from(outcome: ToolOutcome) -> ItemState {
         match outcome {
@@ -130,6 +144,9 @@ pub struct Item<'a> {
     /// JSON, as the model wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Cow<'a, str>>,
+    /// Normalised description of a tool call, once its arguments are complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Box<ToolDescription>>,
     /// Output of a tool, or the answer to an ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Cow<'a, str>>,
@@ -170,6 +187,7 @@ impl<'a> Item<'a> {
             sort: None,
             call: None,
             arguments: None,
+            description: None,
             result: None,
             label: None,
             ran_for_ms: None,
@@ -196,6 +214,7 @@ impl<'a> Item<'a> {
             sort: self.sort.map(own),
             call: self.call.map(own),
             arguments: self.arguments.map(own),
+            description: self.description,
             result: self.result.map(own),
             label: self.label.map(own),
             ran_for_ms: self.ran_for_ms,

@@ -73,6 +73,11 @@ impl Page {
                     item.citations.push(citation.clone().into_owned());
                 }
             }
+            Patch::Describe { key, description } => {
+                if let Some(item) = self.items.get_mut(*key) {
+                    item.description = Some(description.clone());
+                }
+            }
             Patch::Remove { key } => {
                 self.items.remove(*key);
             }
@@ -115,6 +120,7 @@ impl Page {
             item.state = ItemState::Withdrawn;
             item.text = Cow::Borrowed("");
             item.arguments = None;
+            item.description = None;
             item.result = None;
             item.label = None;
             item.steps.clear();

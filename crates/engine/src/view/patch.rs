@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Citation, Millis};
+use crate::tool::ToolDescription;
 
 use super::image_ref::ImageRef;
 use super::item::{Item, ItemKey, ItemState};
@@ -79,6 +80,13 @@ pub enum Patch<'a> {
         /// The citation.
         citation: Citation<'a>,
     },
+    /// Sets the description of a tool call, once its result is known.
+    Describe {
+        /// The item.
+        key: ItemKey,
+        /// The description.
+        description: Box<ToolDescription>,
+    },
     /// Removes the item.
     Remove {
         /// The item.
@@ -141,6 +149,7 @@ impl Patch<'_> {
             Patch::Close { key, state } => Patch::Close { key, state },
             Patch::Attach { key, image } => Patch::Attach { key, image: image.into_owned() },
             Patch::Cite { key, citation } => Patch::Cite { key, citation: citation.into_owned() },
+            Patch::Describe { key, description } => Patch::Describe { key, description },
             Patch::Remove { key } => Patch::Remove { key },
             Patch::Withdraw { keys } => Patch::Withdraw { keys },
             Patch::RoundClosed { round, from } => Patch::RoundClosed { round, from },

@@ -49,6 +49,7 @@ pub(super) fn emit_frames(
         | Patch::Close { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
+        | Patch::Describe { .. }
         | Patch::Remove { .. }
         | Patch::Withdraw { .. }
         | Patch::RoundClosed { .. }

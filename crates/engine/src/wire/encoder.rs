@@ -92,6 +92,7 @@ fn accepts_later_appends(patch: &Patch<'_>, format: FrameFormat) -> bool {
         | Patch::Close { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
+        | Patch::Describe { .. }
         | Patch::Remove { .. }
         | Patch::Withdraw { .. }
         | Patch::RoundClosed { .. }

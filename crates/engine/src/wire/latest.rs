@@ -80,6 +80,7 @@ impl LatestFrames {
             | Patch::Close { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
+            | Patch::Describe { .. }
             | Patch::Remove { .. }
             | Patch::Withdraw { .. }
             | Patch::RoundClosed { .. }

@@ -95,6 +95,7 @@ impl NativeFrames {
             | Patch::Append { .. }
             | Patch::Rewrite { .. }
             | Patch::Close { .. }
+            | Patch::Describe { .. }
             | Patch::Remove { .. }
             | Patch::RoundClosed { .. }
             | Patch::Settle(_)

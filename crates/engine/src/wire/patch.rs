@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::event::{Citation, Millis};
+use crate::tool::ToolDescription;
 use crate::view::image_ref::ImageRef;
 use crate::view::patch::{Ask, EndedRun, Overlay, ResolvedAsk, Settled, Status};
 use crate::view::{Item, ItemKey, ItemState, Page, Patch};
@@ -58,6 +59,9 @@ impl PatchEncoder {
             Patch::Cite { key, citation } => {
                 object.add_serialized("i", key).add_serialized("citation", citation)
             }
+            Patch::Describe { key, description } => {
+                object.add_serialized("i", key).add_serialized("description", description)
+            }
             Patch::Remove { key } => {
                 object.add_serialized("i", key).add_serialized("remove", &true)
             }
@@ -97,6 +101,7 @@ pub(super) struct PatchPayload<'a> {
     state: Option<ItemState>,
     image: Option<ImageRef<'a>>,
     citation: Option<Citation<'a>>,
+    description: Option<Box<ToolDescription>>,
     remove: Option<bool>,
     withdrawn: Option<Vec<ItemKey>>,
     closed: Option<u32>,
@@ -184,6 +189,7 @@ impl PatchDecoder {
             | Patch::Close { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
+            | Patch::Describe { .. }
             | Patch::Withdraw { .. }
             | Patch::RoundClosed { .. }
             | Patch::Settle(_)
@@ -238,6 +244,9 @@ fn decode_with_last_key(data: &str, last: Option<ItemKey>) -> Result<Patch<'_>, 
                 PatchPayload { state: Some(state), .. } => Patch::Close { key, state },
                 PatchPayload { image: Some(image), .. } => Patch::Attach { key, image },
                 PatchPayload { citation: Some(citation), .. } => Patch::Cite { key, citation },
+                PatchPayload { description: Some(description), .. } => {
+                    Patch::Describe { key, description }
+                }
                 PatchPayload { remove: Some(true), .. } => Patch::Remove { key },
                 _ => return Err(problem("the patch changes nothing")),
             }

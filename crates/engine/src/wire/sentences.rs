@@ -56,6 +56,7 @@ pub(super) fn emit_frames(
         | Patch::Rewrite { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
+        | Patch::Describe { .. }
         | Patch::Remove { .. }
         | Patch::Withdraw { .. }
         | Patch::RoundClosed { .. }

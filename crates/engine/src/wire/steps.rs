@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use crate::event::{Citation, Millis};
+use crate::tool::ToolDescription;
 use crate::view::image_ref::ImageRef;
 use crate::view::patch::Overlay;
 use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch};
@@ -55,6 +56,7 @@ impl StepsFrames {
             | Patch::Close { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
+            | Patch::Describe { .. }
             | Patch::Remove { .. }
             | Patch::Withdraw { .. }
             | Patch::Settle(_)
@@ -198,6 +200,8 @@ struct SegmentPayload<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a ToolDescription>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a str>,
     /// The provider's detail on how it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -225,6 +229,7 @@ impl<'a> SegmentPayload<'a> {
             call_id: item.call.as_deref(),
             text: &item.text,
             arguments: item.arguments.as_deref(),
+            description: item.description.as_deref(),
             result: item.result.as_deref(),
             detail: item.label.as_deref(),
             ran_for_ms: item.ran_for_ms,

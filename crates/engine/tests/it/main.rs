@@ -61,6 +61,7 @@ mod steps;
 mod support;
 mod texts;
 mod thinking;
+mod tool_descriptions;
 mod traces;
 mod transcript;
 mod traps;

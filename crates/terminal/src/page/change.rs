@@ -25,6 +25,7 @@ impl PageChange {
             | Patch::Close { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
+            | Patch::Describe { .. }
             | Patch::Remove { .. }
             | Patch::Withdraw { .. }
             | Patch::RoundClosed { .. }
@@ -48,6 +49,7 @@ pub(super) fn rewritten_item_keys<'p>(patch: &'p Patch<'_>) -> &'p [ItemKey] {
         | Patch::Close { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
+        | Patch::Describe { .. }
         | Patch::RoundClosed { .. }
         | Patch::Settle(_)
         | Patch::Overlay(_)

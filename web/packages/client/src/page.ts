@@ -70,6 +70,7 @@ export class Page {
     if (patch.state) item.state = patch.state;
     else if (patch.image) (item.images ??= []).push(patch.image);
     else if (patch.citation) (item.citations ??= []).push(patch.citation);
+    else if (patch.description) item.description = patch.description;
     else return NO_CHANGE;
     return { type: "item", key };
   }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Event, Image, Millis, Record, StepId, ToolKind};
 use crate::limits::STEP_DEPTH_MAX;
+use crate::tool::{OpaqueStateFilter, ToolCall, ToolResult};
 use crate::view::image_ref::ImageRef;
 use crate::view::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
 use crate::view::output_limit::OutputLimit;
@@ -49,11 +50,14 @@ pub(super) struct Step {
     pub(super) item: Item<'static>,
     /// `None` for reasoning.
     pub(super) tool_kind: Option<ToolKind>,
+    /// MCP server of the tool.
+    server: Option<String>,
     placement: StepPlacement,
     state: StepState,
     emitted: EmittedPart,
     ready_ms: Option<Millis>,
     ended_ms: Option<Millis>,
+    opaque_filter: OpaqueStateFilter,
     output_limit: OutputLimit,
     children: Vec<StepId>,
     depth: usize,
@@ -75,11 +79,13 @@ impl Step {
         Step {
             item,
             tool_kind: None,
+            server: None,
             placement: StepPlacement::BetweenRounds,
             state: StepState::Open,
             emitted: EmittedPart::Nothing,
             ready_ms: None,
             ended_ms: None,
+            opaque_filter: OpaqueStateFilter::default(),
             output_limit: OutputLimit::default(),
             children: Vec::new(),
             depth: 0,
@@ -93,11 +99,12 @@ impl Step {
 
     /// Creates the tool step that a `ToolStarted` record starts.
     pub(super) fn from_tool_started(record: &Record<'_>) -> Option<Step> {
-        let Event::ToolStarted { step, round, call, name, kind, .. } = &record.event else {
+        let Event::ToolStarted { step, round, call, name, kind, server, .. } = &record.event else {
             return None;
         };
         let mut tool = Step::new(ItemKind::Tool, *step, *round, record);
         tool.tool_kind = Some(*kind);
+        tool.server = server.as_deref().map(str::to_owned);
         tool.item.name = Some(Cow::Owned(name.clone().into_owned()));
         tool.item.sort = Some(Cow::Borrowed(kind.as_str()));
         tool.item.call = Some(Cow::Owned(call.clone().into_owned()));
@@ -117,9 +124,11 @@ impl Step {
 
     /// Takes the item of the call alone and marks it as emitted; the result is kept for the entry.
     fn take_call_item(&mut self) -> FinishedStep {
+        self.describe_call_once();
         let arguments = self.item.arguments.take();
         let item = Item {
             arguments,
+            description: self.item.description.clone(),
             result: None,
             images: Vec::new(),
             state: if self.state == StepState::Open {
@@ -132,6 +141,32 @@ impl Step {
         };
         self.emitted = EmittedPart::Call;
         FinishedStep { item, ended_ms: self.ready_ms }
+    }
+
+    /// Describes the tool call, if that is not done yet.
+    fn describe_call_once(&mut self) {
+        if let (Some(kind), None) = (self.tool_kind, &self.item.description) {
+            let call = ToolCall {
+                name: self.item.name.as_deref().unwrap_or_default(),
+                kind,
+                server: self.server.as_deref(),
+                arguments: self.item.arguments.as_deref().unwrap_or_default(),
+            };
+            self.item.description = Some(Box::new(call.describe()));
+        }
+    }
+
+    /// Describes the tool call and its result.
+    fn describe_call_and_result(&mut self) {
+        self.describe_call_once();
+        let outcome = self.item.state.tool_outcome();
+        if let Some(description) = &mut self.item.description {
+            description.add_result(ToolResult {
+                output: self.item.result.as_deref().unwrap_or_default(),
+                outcome,
+                detail: self.item.label.as_deref(),
+            });
+        }
     }
 
     /// Returns a new item with the fields that are known from the step's start.
@@ -227,7 +262,8 @@ impl OpenSteps {
     /// Appends to a tool's output, up to the limit.
     pub(super) fn store_output_up_to_limit(&mut self, id: StepId, text: &str) {
         if let Some(step) = self.find_open_step_mut(id) {
-            let shown = step.output_limit.clip_and_count(text);
+            let text = step.opaque_filter.push(text);
+            let shown = step.output_limit.clip_and_count(&text);
             step.item.result.get_or_insert_default().to_mut().push_str(shown);
         }
     }
@@ -277,6 +313,8 @@ impl OpenSteps {
 
     /// Removes a step; returns its final item with everything nested in it.
     pub(super) fn take_step_with_nested(&mut self, id: StepId) -> Option<FinishedStep> {
+        let mut step = self.steps.remove(&id)?;
+        step.describe_call_and_result();
         let Step {
             mut item,
             state: life,
@@ -286,7 +324,7 @@ impl OpenSteps {
             output_limit: output,
             children,
             ..
-        } = self.steps.remove(&id)?;
+        } = step;
         if let (Some(note), Some(result)) = (output.omitted_note(), &mut item.result) {
             result.to_mut().extend(["\n", &note]);
         }
