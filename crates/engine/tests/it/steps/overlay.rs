@@ -56,6 +56,24 @@ fn steps_s1_the_overlay_has_a_phase_and_words_for_every_kind_of_tool() {
 }
 
 #[test]
+fn steps_s1_no_kind_of_step_is_inline_before_the_text_and_each_is_after_it() {
+    for kind in [
+        ToolKind::Function,
+        ToolKind::Mcp,
+        ToolKind::WebSearch,
+        ToolKind::CodeInterpreter,
+        ToolKind::FileSearch,
+    ] {
+        let log = Log::with_round_0().start_tool_of_kind(kind, 0, "net", None);
+        let log = log.output_and_succeed(0, "x");
+        assert_eq!(view_log(&log).item_summaries(), [""; 0], "{kind:?}");
+        let log = log.append_text(0, "Hi").end_message(0).start_tool_of_kind(kind, 1, "net", None);
+        let shown = view_log(&log).item_summaries();
+        assert_eq!(shown, ["\"Hi\"", "net() = \"\" (Live)"], "{kind:?}");
+    }
+}
+
+#[test]
 fn steps_s1_the_overlay_follows_the_newest_step_and_tells_only_changes() {
     let log = Log::with_round_0().start_tool(0, "old").start_tool(1, "new").start_tool(2, "new");
     let log = log.output_and_succeed(2, "").output_and_succeed(1, "").output_and_succeed(0, "");
