@@ -1,11 +1,15 @@
 //! What a tool call did, by the tools of the agents that we know.
 
+mod calls;
+
 use millpond_engine::event::{ToolKind, ToolOutcome};
 use millpond_engine::limits;
 use millpond_engine::tool::{
     LineChange, OpaqueStateFilter, TodoState, ToolCall, ToolDescription, ToolPurpose, ToolResult,
 };
 use proptest::prelude::*;
+
+use calls::CALLS;
 
 /// Describes a call that its client runs.
 fn describe(name: &str, arguments: &str) -> ToolDescription {
@@ -38,95 +42,6 @@ fn diff_lines(description: &ToolDescription) -> Vec<String> {
         })
         .collect()
 }
-
-/// Calls of every agent, with the purpose and the line that is shown for it.
-#[rustfmt::skip]
-const CALLS: &[(&str, &str, &str, &str)] = &[
-    // Claude Code.
-    ("Bash", r#"{"command":"cargo test","description":"Run the tests"}"#, "command", "$ cargo test"),
-    ("BashOutput", r#"{"bash_id":"b1"}"#, "other", "Read command output b1"),
-    ("KillShell", r#"{"shell_id":"b1"}"#, "other", "Stop command b1"),
-    ("Read", r#"{"file_path":"src/main.rs","offset":3}"#, "read", "Read src/main.rs"),
-    ("Edit", r#"{"file_path":"src/main.rs","old_string":"a","new_string":"b"}"#, "edit", "Edit src/main.rs"),
-    ("MultiEdit", r#"{"file_path":"a.rs","edits":[{"old_string":"a","new_string":"b"}]}"#, "edit", "Edit a.rs"),
-    ("Write", r#"{"file_path":"notes.md","content":"hi\n"}"#, "write", "Write notes.md"),
-    ("NotebookEdit", r#"{"notebook_path":"n.ipynb","new_source":"1"}"#, "edit", "Write n.ipynb"),
-    ("Glob", r#"{"pattern":"**/*.rs","path":"src"}"#, "search", "Find **/*.rs in src"),
-    ("Grep", r#"{"pattern":"fn main","output_mode":"content"}"#, "search", "Search fn main"),
-    ("LS", r#"{"path":"/pond"}"#, "list", "List /pond"),
-    ("WebSearch", r#"{"query":"otters"}"#, "web_search", "Web search otters"),
-    ("WebFetch", r#"{"url":"https://pond.test/a","prompt":"Summarise"}"#, "fetch", "Fetch https://pond.test/a"),
-    ("TodoWrite", r#"{"todos":[{"content":"dig","status":"pending","activeForm":"Digging"}]}"#, "todo", "To-do list"),
-    ("Task", r#"{"description":"find the otter","prompt":"Look in the reeds","subagent_type":"scout"}"#, "agent", "Sub-agent find the otter"),
-    ("Agent", r#"{"prompt":"Look in the reeds\nand under the dam"}"#, "agent", "Sub-agent Look in the reeds"),
-    ("ExitPlanMode", r##"{"plan":"# Plan\n1. dig"}"##, "plan", "Plan # Plan\n1. dig"),
-    ("mcp__pond_gate__open_gate", r#"{"by":2}"#, "mcp", "pond gate: open gate"),
-    ("mcp__pond__depth", r#"{"at":"north"}"#, "mcp", "pond: depth north"),
-    // Codex.
-    ("command_execution", r#"{"command":"/bin/bash -lc 'ls -l'"}"#, "command", "$ ls -l"),
-    ("command_execution", r#"{"command":"bash -lc 'a'\\''b'"}"#, "command", "$ bash -lc 'a'\\''b'"),
-    ("shell", r#"{"command":["bash","-lc","ls | wc"]}"#, "command", "$ ls | wc"),
-    ("local_shell", r#"{"type":"exec","command":["ls","-l"]}"#, "command", "$ ls -l"),
-    ("exec_command", r#"{"cmd":"make"}"#, "command", "$ make"),
-    ("file_change", r#"{"changes":[{"path":"log.txt","kind":"add"}]}"#, "edit", "Write log.txt"),
-    ("file_change", r#"{"changes":[{"path":"a","kind":{"type":"update","move_path":"b"},"diff":"@@ -1 +1 @@\n-x\n+y\n"}]}"#, "edit", "Edit a -> b"),
-    ("apply_patch", "*** Begin Patch\n*** Update File: pond.rs\n@@ fn dig\n-a\n+b\n*** End Patch", "edit", "Edit pond.rs"),
-    ("apply_patch", r#"{"type":"delete_file","path":"old.md"}"#, "edit", "Delete old.md"),
-    ("todo_list", r#"{"items":[{"text":"measure","completed":true}]}"#, "todo", "To-do list"),
-    ("update_plan", r#"{"plan":[{"step":"measure","status":"in_progress"}]}"#, "plan", "Plan"),
-    ("view_image", r#"{"path":"pond.png"}"#, "read", "View pond.png"),
-    // Gemini CLI and Qwen Code.
-    ("run_shell_command", r#"{"command":"ls ducks"}"#, "command", "$ ls ducks"),
-    ("read_file", r#"{"absolute_path":"/pond/ducks"}"#, "read", "Read /pond/ducks"),
-    ("read_many_files", r#"{"paths":["a","b"]}"#, "read", "Read a, b"),
-    ("replace", r#"{"file_path":"x","old_string":"a","new_string":"b"}"#, "edit", "Edit x"),
-    ("write_file", r#"{"file_path":"x","content":"hi"}"#, "write", "Write x"),
-    ("search_file_content", r#"{"pattern":"heron"}"#, "search", "Search heron"),
-    ("list_directory", r#"{"dir_path":"ponds"}"#, "list", "List ponds"),
-    ("google_web_search", r#"{"query":"reeds"}"#, "web_search", "Web search reeds"),
-    ("web_fetch", r#"{"prompt":"read https://pond.test"}"#, "fetch", "Fetch read https://pond.test"),
-    ("todo_write", r#"{"todos":[{"id":"1","content":"dig","status":"completed"}]}"#, "todo", "To-do list"),
-    // opencode and pi.
-    ("edit", r#"{"filePath":"cup","oldString":"a","newString":"b"}"#, "edit", "Edit cup"),
-    ("edit", r#"{"path":"cup","oldText":"a","newText":"b"}"#, "edit", "Edit cup"),
-    ("webfetch", r#"{"url":"https://pond.test","format":"text"}"#, "fetch", "Fetch https://pond.test"),
-    ("todowrite", r#"{"todos":[]}"#, "todo", "To-do list"),
-    ("task", r#"{"prompt":"fetch milk"}"#, "agent", "Sub-agent fetch milk"),
-    ("find", r#"{"pattern":"*.c"}"#, "search", "Find *.c"),
-    // Cline and Kilo.
-    ("execute_command", "ls", "command", "$ ls"),
-    ("run_commands", r#"{"commands":["open drawer","shut drawer"]}"#, "command", "$ open drawer\nshut drawer"),
-    ("readFile", r#"{"tool":"readFile","path":"map"}"#, "read", "Read map"),
-    ("read_files", r#"{"path":"one"}"#, "read", "Read one"),
-    ("write_to_file", r#"{"path":"a","content":"x"}"#, "write", "Write a"),
-    ("newFileCreated", r#"{"tool":"newFileCreated","path":"a","content":"x"}"#, "write", "Write a"),
-    ("replace_in_file", r#"{"path":"a","diff":"------- SEARCH\nx\n=======\ny\n+++++++ REPLACE"}"#, "edit", "Edit a"),
-    ("appliedDiff", r#"{"tool":"appliedDiff","path":"a","diff":"<<<<<<< SEARCH\n:start_line:7\n-------\nx\n=======\ny\n>>>>>>> REPLACE"}"#, "edit", "Edit a"),
-    ("search_files", r#"{"path":"src","regex":"otter"}"#, "search", "Search otter in src"),
-    ("listFilesTopLevel", r#"{"tool":"listFilesTopLevel","path":"src"}"#, "list", "List src"),
-    ("update_todo_list", r#"{"todos":"[x] dig\n[-] fill\n[ ] fish"}"#, "todo", "To-do list"),
-    // Cursor and Copilot.
-    ("semSearch", r#"{"query":"where is the dam","targetDirectories":[]}"#, "search", "Search where is the dam"),
-    ("ls", r#"{"path":"."}"#, "list", "List ."),
-    ("delete", r#"{"path":"old"}"#, "edit", "Delete old"),
-    ("updateTodos", r#"{"todos":[{"content":"dig","status":"TODO_STATUS_IN_PROGRESS"}]}"#, "todo", "To-do list"),
-    ("view", r#"{"path":"weir.c"}"#, "read", "Read weir.c"),
-    ("str_replace_based_edit_tool", r#"{"command":"view","path":"a"}"#, "read", "Read a"),
-    ("str_replace_based_edit_tool", r#"{"command":"create","path":"a","file_text":"x"}"#, "write", "Write a"),
-    ("str_replace_editor", r#"{"command":"str_replace","path":"a","old_str":"x","new_str":"y"}"#, "edit", "Edit a"),
-    // Built-in tools.
-    ("edit_file", r#"{"path":"a","old":"x","new":"y"}"#, "edit", "Edit a"),
-    ("run_command", r#"{"command":"ls","seconds":3}"#, "command", "$ ls"),
-    ("fetch_page", r#"{"url":"https://pond.test"}"#, "fetch", "Fetch https://pond.test"),
-    ("list_files", r#"{}"#, "list", "List"),
-    ("ask_user", r#"{"question":"Which pond?"}"#, "other", "Ask Which pond?"),
-    // Unknown tools, and known names with other arguments.
-    ("get_weather", r#"{"city":"Oslo"}"#, "other", "get_weather Oslo"),
-    ("find", r#"{"colour":"green"}"#, "other", "find green"),
-    ("shell", r#"{"oysters":3}"#, "other", "shell"),
-    ("now", "", "other", "now"),
-    ("note", r#"{"n": 4"#, "other", "note {\"n\": 4"),
-];
 
 #[test]
 fn tools_of_all_agents_are_described() {

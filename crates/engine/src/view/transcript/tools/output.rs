@@ -29,10 +29,12 @@ impl Transcript {
         let arguments = inner.item.arguments.as_deref().unwrap_or_default();
         let description = inner.identity.describe(arguments);
         let line = description.summary_line();
+        // Only its item would have the lines of a change or a list, and this call has none.
+        let is_whole = description.covers_arguments
+            && description.diffs.is_empty()
+            && description.todos.is_empty();
         let text = match arguments {
-            arguments if description.covers_arguments || arguments.is_empty() => {
-                format!("* {line}\n")
-            }
+            arguments if is_whole || arguments.is_empty() => format!("* {line}\n"),
             arguments => format!("* {line} {arguments}\n"),
         };
         self.append_output_up_to_limit(step, Cow::Owned(text), record, out);
