@@ -95,6 +95,7 @@ impl NativeFrames {
             | Patch::Append { .. }
             | Patch::Rewrite { .. }
             | Patch::Close { .. }
+            | Patch::Result { .. }
             | Patch::Remove { .. }
             | Patch::RoundClosed { .. }
             | Patch::Settle(_)

@@ -23,6 +23,7 @@ impl PageChange {
             | Patch::Append { .. }
             | Patch::Rewrite { .. }
             | Patch::Close { .. }
+            | Patch::Result { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
             | Patch::Remove { .. }
@@ -46,6 +47,7 @@ pub(super) fn rewritten_item_keys<'p>(patch: &'p Patch<'_>) -> &'p [ItemKey] {
         Patch::Next { .. }
         | Patch::Append { .. }
         | Patch::Close { .. }
+        | Patch::Result { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
         | Patch::RoundClosed { .. }
