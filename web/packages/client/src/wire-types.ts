@@ -55,7 +55,7 @@ export type ItemKind =
  * State of an item.
  */
 export type ItemState =
-  "live" | "done" | "called" | "failed" | "denied" | "incomplete" | "withdrawn";
+  "live" | "done" | "pending" | "called" | "failed" | "denied" | "incomplete" | "withdrawn";
 /**
  * Party that answered an ask.
  */
@@ -104,6 +104,9 @@ export type Status =
       doing: "writing";
     }
   | {
+      doing: "inline";
+    }
+  | {
       doing: "waiting";
     }
   | {
@@ -135,6 +138,7 @@ export interface Frames {
 export interface PatchPayload {
   ask?: Ask;
   at_ms?: number;
+  call?: string;
   citation?: Citation;
   closed?: number;
   ended?: EndedRun;
@@ -150,6 +154,7 @@ export interface PatchPayload {
   put?: Item;
   remove?: boolean;
   resolved?: ResolvedAsk;
+  result?: Item;
   /**
    * @minItems 2
    * @maxItems 2
