@@ -49,6 +49,9 @@ pub enum ItemKind {
     Withdrawal,
 }
 
+/// Sort of an item that says how its run ended.
+pub(super) const ENDING_SORT: &str = "ending";
+
 /// State of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -59,6 +62,8 @@ pub enum ItemState {
     Live,
     /// Complete.
     Done,
+    /// The tool was called; its result is expected.
+    Pending,
     /// The tool was called; its result is unknown or is a separate item.
     Called,
     /// The tool failed.
@@ -195,6 +200,24 @@ impl<'a> Item<'a> {
             images: Vec::new(),
             citations: Vec::new(),
         }
+    }
+
+    /// Returns true if the item says how its run ended.
+    pub fn is_ending(&self) -> bool {
+        self.sort.as_deref() == Some(ENDING_SORT)
+    }
+
+    /// Empties the item and marks it as withdrawn.
+    pub(super) fn clear_as_withdrawn(&mut self) {
+        self.state = ItemState::Withdrawn;
+        self.text = Cow::Borrowed("");
+        self.arguments = None;
+        self.description = None;
+        self.result = None;
+        self.label = None;
+        self.steps.clear();
+        self.images.clear();
+        self.citations.clear();
     }
 
     /// Converts to owned texts.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Millis;
 
+use super::call_result::add_result_to_call;
 use super::item::{Item, ItemKey, ItemState};
 use super::items::Items;
 use super::patch::{Ask, EndedRun, Overlay, Patch, Settled, Status};
@@ -63,6 +64,11 @@ impl Page {
                     item.state = *state;
                 }
             }
+            Patch::Result { key, call, entry } => {
+                if let Some(item) = self.items.get_mut(*key) {
+                    add_result_to_call(item, call, entry);
+                }
+            }
             Patch::Attach { key, image } => {
                 if let Some(item) = self.items.get_mut(*key) {
                     item.images.push(image.clone().into_owned());
@@ -117,15 +123,7 @@ impl Page {
     /// Empties the item and marks it as withdrawn.
     fn clear_item_as_withdrawn(&mut self, key: ItemKey) {
         if let Some(item) = self.items.get_mut(key) {
-            item.state = ItemState::Withdrawn;
-            item.text = Cow::Borrowed("");
-            item.arguments = None;
-            item.description = None;
-            item.result = None;
-            item.label = None;
-            item.steps.clear();
-            item.images.clear();
-            item.citations.clear();
+            item.clear_as_withdrawn();
         }
     }
 

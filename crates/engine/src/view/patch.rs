@@ -66,6 +66,15 @@ pub enum Patch<'a> {
         /// The state.
         state: ItemState,
     },
+    /// Adds its result to a tool call on the page, in the same row.
+    Result {
+        /// The item of the call, or of the control that it is folded under.
+        key: ItemKey,
+        /// Id of the call.
+        call: Cow<'a, str>,
+        /// The result, as an entry of its own.
+        entry: Item<'a>,
+    },
     /// Adds an image to the item.
     Attach {
         /// The item.
@@ -147,6 +156,9 @@ impl Patch<'_> {
                 Patch::Rewrite { key, kept_bytes, text: into_owned_cow(text) }
             }
             Patch::Close { key, state } => Patch::Close { key, state },
+            Patch::Result { key, call, entry } => {
+                Patch::Result { key, call: into_owned_cow(call), entry: entry.into_owned() }
+            }
             Patch::Attach { key, image } => Patch::Attach { key, image: image.into_owned() },
             Patch::Cite { key, citation } => Patch::Cite { key, citation: citation.into_owned() },
             Patch::Describe { key, description } => Patch::Describe { key, description },

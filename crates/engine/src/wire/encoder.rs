@@ -90,6 +90,7 @@ fn accepts_later_appends(patch: &Patch<'_>, format: FrameFormat) -> bool {
         Patch::Put { .. }
         | Patch::Rewrite { .. }
         | Patch::Close { .. }
+        | Patch::Result { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
         | Patch::Describe { .. }

@@ -96,6 +96,7 @@ impl NativeFrames {
             | Patch::Rewrite { .. }
             | Patch::Close { .. }
             | Patch::Describe { .. }
+            | Patch::Result { .. }
             | Patch::Remove { .. }
             | Patch::RoundClosed { .. }
             | Patch::Settle(_)

@@ -53,6 +53,10 @@ impl PatchEncoder {
             Patch::Close { key, state } => {
                 object.add_serialized("i", key).add_serialized("state", state)
             }
+            Patch::Result { key, call, entry } => object
+                .add_serialized("i", key)
+                .add_string("call", call)
+                .add_serialized("result", entry),
             Patch::Attach { key, image } => {
                 object.add_serialized("i", key).add_serialized("image", image)
             }
@@ -99,6 +103,8 @@ pub(super) struct PatchPayload<'a> {
     keep: Option<usize>,
     put: Option<Item<'a>>,
     state: Option<ItemState>,
+    call: Option<Cow<'a, str>>,
+    result: Option<Item<'a>>,
     image: Option<ImageRef<'a>>,
     citation: Option<Citation<'a>>,
     description: Option<Box<ToolDescription>>,
@@ -187,6 +193,7 @@ impl PatchDecoder {
             Patch::Append { .. }
             | Patch::Rewrite { .. }
             | Patch::Close { .. }
+            | Patch::Result { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
             | Patch::Describe { .. }
@@ -242,6 +249,9 @@ fn decode_with_last_key(data: &str, last: Option<ItemKey>) -> Result<Patch<'_>, 
                 }
                 PatchPayload { t: Some(text), .. } => Patch::Append { key, text },
                 PatchPayload { state: Some(state), .. } => Patch::Close { key, state },
+                PatchPayload { result: Some(entry), call: Some(call), .. } => {
+                    Patch::Result { key, call, entry }
+                }
                 PatchPayload { image: Some(image), .. } => Patch::Attach { key, image },
                 PatchPayload { citation: Some(citation), .. } => Patch::Cite { key, citation },
                 PatchPayload { description: Some(description), .. } => {

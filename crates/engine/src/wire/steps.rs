@@ -45,6 +45,7 @@ impl StepsFrames {
                     emit_text_frame(item, &item.text, TextUpdate::Replace, run, data, emit);
                 }
             }
+            Patch::Result { entry, .. } => emit_result_frame_if_any(entry, run, data, emit),
             Patch::RoundClosed { round, from } => {
                 emit_finalized_frame(*round, *from, page, run, data, emit);
             }
@@ -107,6 +108,30 @@ fn emit_item_frame_if_any(item: &Item<'_>, run: &str, data: &mut String, emit: &
         .add_raw_json("run", run)
         .add_serialized("round", &item.round);
     emit(name, frame.add_members_of(&SegmentPayload::from_item(item)).finish());
+}
+
+/// Emits the `entry` frame of a result; a call that only lost hope of one has none.
+fn emit_result_frame_if_any(
+    entry: &Item<'_>,
+    run: &str,
+    data: &mut String,
+    emit: &mut FrameSink<'_>,
+) {
+    let has_content = !entry.text.is_empty() || !entry.images.is_empty() || !entry.steps.is_empty();
+    match entry.state {
+        ItemState::Withdrawn => {
+            let frame = ObjectWriter::begin_cleared(data).add_raw_json("run", run);
+            emit("withdrawn", frame.add_serialized("ids", &[&entry.id]).finish());
+        }
+        ItemState::Called | ItemState::Incomplete if !has_content => {}
+        ItemState::Live
+        | ItemState::Pending
+        | ItemState::Done
+        | ItemState::Called
+        | ItemState::Failed
+        | ItemState::Denied
+        | ItemState::Incomplete => emit_item_frame_if_any(entry, run, data, emit),
+    }
 }
 
 /// Effect of a `text` frame on its part.
@@ -223,7 +248,11 @@ impl<'a> SegmentPayload<'a> {
             index: item.index,
             kind: item.kind,
             id: &item.id,
-            state: item.state,
+            // For a reader of `entry` frames the call is complete.
+            state: match item.state {
+                ItemState::Pending => ItemState::Called,
+                other => other,
+            },
             name: item.name.as_deref(),
             sort: item.sort.as_deref(),
             call_id: item.call.as_deref(),

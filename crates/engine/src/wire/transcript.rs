@@ -41,6 +41,8 @@ pub(super) fn emit_frames(
         Patch::Ended(ended) => emit(ended.outcome.as_str(), begin_ending_payload(ended, data).finish()),
         // Only `sentences` emits these.
         Patch::Next { .. }
+        // Only `steps` emits these.
+        | Patch::Result { .. }
         // Sent as `image` and `citation` frames.
         | Patch::Attach { .. }
         | Patch::Cite { .. }

@@ -25,6 +25,7 @@ mod drafts;
 mod event_queries;
 mod examples;
 mod extractor;
+mod failures;
 mod finishing;
 mod fixtures;
 mod gemini;

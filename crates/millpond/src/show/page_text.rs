@@ -51,6 +51,7 @@ fn state_label(item: &Item<'_>) -> &'static str {
     match item.state {
         ItemState::Live => "running",
         ItemState::Done => "done",
+        ItemState::Pending => "waiting",
         ItemState::Called => "called",
         ItemState::Failed => "failed",
         ItemState::Denied => "denied",
@@ -86,6 +87,9 @@ fn tool_line(item: &Item<'_>) -> String {
 }
 
 fn steps_text(item: &Item<'_>) -> String {
+    if item.state == ItemState::Live {
+        return String::new();
+    }
     let mut text = format!("+ {}", steps_label(item));
     for step in &item.steps {
         let line = match step.kind {
@@ -135,10 +139,12 @@ fn texts_of_asks_without_item(picture: &Page) -> Vec<String> {
     .collect()
 }
 
-/// Status line in brackets: current activity, or how the run ended; empty if it completed.
+/// Status line in brackets: current activity, or how the run ended; empty if it completed or if an
+/// item says it.
 pub(crate) fn status_line_unless_completed(picture: &Page) -> String {
     let status = match &picture.ended {
         Some(ended) if ended.outcome == Outcome::Completed => String::new(),
+        Some(_) if picture.items.values().next_back().is_some_and(Item::is_ending) => String::new(),
         Some(ended) => ended.label().unwrap_or_default().into_owned(),
         None => status_text(picture),
     };

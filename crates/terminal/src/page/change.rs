@@ -23,6 +23,7 @@ impl PageChange {
             | Patch::Append { .. }
             | Patch::Rewrite { .. }
             | Patch::Close { .. }
+            | Patch::Result { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
             | Patch::Describe { .. }
@@ -47,6 +48,7 @@ pub(super) fn rewritten_item_keys<'p>(patch: &'p Patch<'_>) -> &'p [ItemKey] {
         Patch::Next { .. }
         | Patch::Append { .. }
         | Patch::Close { .. }
+        | Patch::Result { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
         | Patch::Describe { .. }

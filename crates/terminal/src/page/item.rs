@@ -118,7 +118,16 @@ pub(super) fn rows_below_text(
     rows
 }
 
-/// Pushes wrapped text with `sign` before the first row and an indent before the others.
+/// Columns of a tab in the indentation of a line.
+const TAB_COLUMNS: usize = 4;
+
+/// Returns the columns of the white space that a line begins with.
+fn indent_width(white_space: &str) -> usize {
+    white_space.chars().map(|space| if space == '\t' { TAB_COLUMNS } else { 1 }).sum()
+}
+
+/// Pushes wrapped text with `sign` before the first row and an indent before the others. Lines keep
+/// their indentation, up to half of the width.
 pub(crate) fn push_wrapped_text(
     rows: &mut Vec<Row>,
     options: RenderOptions,
@@ -129,9 +138,15 @@ pub(crate) fn push_wrapped_text(
     let (mut first, mut lead) = (Row::from_text(sign.0, sign.1), Row::default());
     lead.push(&" ".repeat(first.width()), Style::PLAIN);
     let text = neutralise(text.trim_end());
+    let indent_max = options.size.width().saturating_sub(lead.width()) / 2;
     for line in text.split('\n') {
-        let mut wrap = LineWrapper::new(options.size.width(), first, lead.clone());
-        wrap.push(line, style, None, rows);
+        let words = line.trim_start_matches([' ', '\t']);
+        let indent = indent_width(&line[..line.len() - words.len()]).min(indent_max);
+        first.push(&" ".repeat(indent), Style::PLAIN);
+        let mut next = lead.clone();
+        next.push(&" ".repeat(indent), Style::PLAIN);
+        let mut wrap = LineWrapper::new(options.size.width(), first, next);
+        wrap.push(words, style, None, rows);
         wrap.finish(rows);
         first = lead.clone();
     }
@@ -139,8 +154,9 @@ pub(crate) fn push_wrapped_text(
 
 fn push_tool_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
     let (sign, state, style) = match item.state {
-        ItemState::Live => ("○ ", " …", Style::coloured(Colour::Yellow)),
-        ItemState::Done | ItemState::Called => ("● ", "", Style::coloured(Colour::Green)),
+        ItemState::Live | ItemState::Pending => ("○ ", " …", Style::coloured(Colour::Yellow)),
+        ItemState::Done => ("● ", "", Style::coloured(Colour::Green)),
+        ItemState::Called => ("→ ", " called", Style::DIM),
         ItemState::Failed => ("✕ ", " failed", ERROR_STYLE),
         ItemState::Denied => ("✕ ", " denied", ERROR_STYLE),
         ItemState::Incomplete => ("✕ ", " interrupted", WARNING_STYLE),
@@ -212,6 +228,10 @@ fn push_more_lines_row(more: usize, options: RenderOptions, rows: &mut Vec<Row>)
 }
 
 fn push_steps_row(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
+    if item.state == ItemState::Live {
+        // The steps are put when their round has ended.
+        return;
+    }
     let names: Vec<String> = item
         .steps
         .iter()

@@ -162,6 +162,33 @@ fn r5_r6_every_recorded_run_in_every_view_however_often_it_is_drawn() {
     }
 }
 
+/// How a run ended is said once: by an item of the page, or else by the chat.
+#[test]
+fn e_how_a_run_ended_is_said_once_in_every_view() {
+    const SIZE: Size = Size { cols: 100, rows: 30 };
+    let mut endings = 0;
+    for file in golden_files() {
+        for view in ViewName::ALL {
+            let patches = read_patches(&file, view);
+            let Some(label) = patches.last().and_then(|last| {
+                let ended: serde_json::Value = serde_json::from_str(last).unwrap();
+                ended["label"].as_str().map(str::to_owned)
+            }) else {
+                continue;
+            };
+            let lines = final_lines(&patches, view, SIZE, usize::MAX);
+            let words: Vec<&str> = label.split_whitespace().take(3).collect();
+            let said = |line: &&String| {
+                let line = line.strip_prefix("✕ ").or(line.strip_prefix("· ")).unwrap_or("");
+                line.starts_with(&words.join(" "))
+            };
+            assert_eq!(lines.iter().filter(said).count(), 1, "{view:?} {}", file.display());
+            endings += 1;
+        }
+    }
+    assert!(50 < endings);
+}
+
 /// Something that happens between two patches.
 #[derive(Clone, Copy, Debug)]
 enum UserStep {

@@ -85,7 +85,7 @@ export type ItemKind =
  * State of an item.
  */
 export type ItemState =
-  "live" | "done" | "called" | "failed" | "denied" | "incomplete" | "withdrawn";
+  "live" | "done" | "pending" | "called" | "failed" | "denied" | "incomplete" | "withdrawn";
 /**
  * Party that answered an ask.
  */
@@ -134,6 +134,9 @@ export type Status =
       doing: "writing";
     }
   | {
+      doing: "inline";
+    }
+  | {
       doing: "waiting";
     }
   | {
@@ -165,6 +168,7 @@ export interface Frames {
 export interface PatchPayload {
   ask?: Ask;
   at_ms?: number;
+  call?: string;
   citation?: Citation;
   closed?: number;
   description?: ToolDescription;
@@ -181,6 +185,7 @@ export interface PatchPayload {
   put?: Item;
   remove?: boolean;
   resolved?: ResolvedAsk;
+  result?: Item;
   /**
    * @minItems 2
    * @maxItems 2

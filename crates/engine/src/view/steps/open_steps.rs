@@ -24,8 +24,10 @@ pub(super) enum StepPlacement {
     Inline(ItemKey),
     /// Under the step that started its sub-agent.
     NestedIn(StepId),
-    /// Outside any round: its result becomes an entry.
+    /// Outside any round: it becomes an entry.
     BetweenRounds,
+    /// Its round has ended, and its call is on the page, in this item; its result is expected.
+    AwaitingResult(ItemKey),
 }
 
 /// Progress of a step.
@@ -41,7 +43,8 @@ enum StepState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EmittedPart {
     Nothing,
-    Call,
+    /// The call, which keeps this state if it gets no result.
+    Call(ItemState),
 }
 
 /// A step that may still change.
@@ -122,24 +125,22 @@ impl Step {
         self.placement = place;
     }
 
-    /// Takes the item of the call alone and marks it as emitted; the result is kept for the entry.
+    /// Takes the item of the call alone and marks it as emitted; the result is kept.
     fn take_call_item(&mut self) -> FinishedStep {
         self.describe_call_once();
+        let unanswered =
+            if self.state == StepState::Open { ItemState::Incomplete } else { ItemState::Called };
         let arguments = self.item.arguments.take();
         let item = Item {
             arguments,
             description: self.item.description.clone(),
             result: None,
             images: Vec::new(),
-            state: if self.state == StepState::Open {
-                ItemState::Incomplete
-            } else {
-                ItemState::Called
-            },
+            state: unanswered,
             ran_for_ms: elapsed_ms(self.item.at_ms, self.ready_ms),
             ..self.item_with_start_fields()
         };
-        self.emitted = EmittedPart::Call;
+        self.emitted = EmittedPart::Call(unanswered);
         FinishedStep { item, ended_ms: self.ready_ms }
     }
 
@@ -180,6 +181,11 @@ impl Step {
         head.call.clone_from(&self.item.call);
         head
     }
+}
+
+/// Item id of a step's result.
+pub(super) fn entry_item_id(step: StepId) -> String {
+    format!("e{}", step.0)
 }
 
 /// Returns true if a step whose call was emitted has a result, images, nested steps or an outcome.
@@ -304,10 +310,12 @@ impl OpenSteps {
 
 /// Taking steps.
 impl OpenSteps {
-    /// Ids of the steps outside any round.
-    pub(super) fn steps_between_rounds(&self) -> Vec<StepId> {
-        let outside =
-            self.steps.iter().filter(|(_, step)| step.placement == StepPlacement::BetweenRounds);
+    /// Ids of the steps whose round has ended, or that have none.
+    pub(super) fn steps_outside_rounds(&self) -> Vec<StepId> {
+        let outside = self.steps.iter().filter(|(_, step)| match step.placement {
+            StepPlacement::BetweenRounds | StepPlacement::AwaitingResult(_) => true,
+            StepPlacement::Folded | StepPlacement::Inline(_) | StepPlacement::NestedIn(_) => false,
+        });
         outside.map(|(id, _)| *id).collect()
     }
 
@@ -333,7 +341,7 @@ impl OpenSteps {
         }
         let start = match told {
             EmittedPart::Nothing => item.at_ms,
-            EmittedPart::Call => ready_ms.or(item.at_ms),
+            EmittedPart::Call(_) => ready_ms.or(item.at_ms),
         };
         item.ran_for_ms = elapsed_ms(start, ended_ms);
         for child in children {
@@ -350,21 +358,28 @@ impl OpenSteps {
         Some(FinishedStep { item, ended_ms })
     }
 
-    /// Returns a step's item at the end of its round: complete and removed if it has ended, else
-    /// only its call, and the step stays.
-    pub(super) fn take_step_or_its_call(&mut self, id: StepId) -> Option<FinishedStep> {
+    /// Returns a step's item in `row` at the end of its round: complete and removed if it has
+    /// ended, else only its call, and the step stays.
+    pub(super) fn take_step_or_its_call(
+        &mut self,
+        id: StepId,
+        row: ItemKey,
+    ) -> Option<FinishedStep> {
         let step = self.steps.get_mut(&id)?;
         if step.state == StepState::Ended || step.is_reasoning() {
             return self.take_step_with_nested(id);
         }
         let mut settled = step.take_call_item();
         if !matches!(step.placement, StepPlacement::NestedIn(_)) {
-            step.placement = StepPlacement::BetweenRounds;
+            step.placement = StepPlacement::AwaitingResult(row);
+            if settled.item.state == ItemState::Called {
+                settled.item.state = ItemState::Pending;
+            }
         }
         let mut stay = Vec::new();
         for child in std::mem::take(&mut step.children) {
             if self.placement(child) == Some(StepPlacement::NestedIn(id))
-                && let Some(call) = self.take_step_or_its_call(child)
+                && let Some(call) = self.take_step_or_its_call(child, row)
             {
                 settled.item.steps.push(call.item);
                 stay.push(child);
@@ -376,16 +391,23 @@ impl OpenSteps {
         Some(settled)
     }
 
-    /// Removes a step; returns its result as an entry, or `None` if it has none.
+    /// Removes a step; returns its result as an entry. Without a result the entry has the state that
+    /// the call keeps.
     pub(super) fn remove_step_and_build_entry(&mut self, id: StepId) -> Option<Item<'static>> {
         let told = self.get(id)?.emitted;
         let mut item = self.take_step_with_nested(id)?.item;
-        if told == EmittedPart::Call && !has_result_or_outcome(&item) {
-            return None;
+        if let EmittedPart::Call(unanswered) = told
+            && !has_result_or_outcome(&item)
+        {
+            item.state = unanswered;
+            item.ran_for_ms = None;
+            item.arguments = None;
+            item.description = None;
+            item.label = None;
         }
         item.kind = ItemKind::Entry;
         // The call may be on the same page under the step's id.
-        item.id = Cow::Owned(format!("e{}", id.0));
+        item.id = Cow::Owned(entry_item_id(id));
         item.index = None;
         item.text = item.result.take().unwrap_or_default();
         Some(item)

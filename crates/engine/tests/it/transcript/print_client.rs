@@ -177,6 +177,7 @@ fn check_patch_keeps_settled(patch: &Patch<'_>, settled: &mut Settled, known: &m
         }
         Patch::Append { key, .. }
         | Patch::Close { key, .. }
+        | Patch::Result { key, .. }
         | Patch::Attach { key, .. }
         | Patch::Cite { key, .. }
         | Patch::Describe { key, .. } => free(key.0),
