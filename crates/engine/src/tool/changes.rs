@@ -70,13 +70,13 @@ fn collect_changes(list: &[Value], path: &str) -> Vec<FileDiff> {
         for diff in changes_of_members(members, own.as_deref().unwrap_or(path)) {
             match diffs.last_mut() {
                 // Several replacements in one file are one change of it.
-                Some(last) if last.path == diff.path && last.change == diff.change => {
-                    last.lines.push(DiffLine {
+                Some(open) if open.path == diff.path && open.change == diff.change => {
+                    open.lines.push(DiffLine {
                         change: LineChange::Gap,
                         number: None,
                         text: String::new(),
                     });
-                    last.lines.extend(diff.lines);
+                    open.lines.extend(diff.lines);
                 }
                 _ => diffs.push(diff),
             }

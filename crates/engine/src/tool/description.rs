@@ -218,6 +218,7 @@ impl ToolDescription {
 
     /// Sets the target, unless the text is blank.
     #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "callers have owned and borrowed texts")]
     pub(super) fn with_target(mut self, target: Option<impl AsRef<str>>) -> ToolDescription {
         let target = target.as_ref().map(AsRef::as_ref).unwrap_or_default().trim();
         if !target.is_empty() {

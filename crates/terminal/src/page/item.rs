@@ -202,7 +202,9 @@ fn push_detail_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>
             DetailKind::Note => Style::DIM,
         };
         let text = line.text.replace(['\n', '\r'], " ");
-        push_wrapped_text(rows, options, ("  ", Style::PLAIN), &text, style);
+        // The wrapper drops spaces at the start of a row, and here they are a column.
+        let (spaces, text) = text.split_at(text.len() - text.trim_start_matches(' ').len());
+        push_wrapped_text(rows, options, (&format!("  {spaces}"), Style::PLAIN), text, style);
     }
     push_more_lines_row(lines.len().saturating_sub(DETAIL_LINES_MAX), options, rows);
 }
