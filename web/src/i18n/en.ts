@@ -108,11 +108,11 @@ export const en = {
     completed: "",
     failed: "Failed",
     cancelled: "Cancelled",
-    truncated: "Truncated: the stream ended early",
+    truncated: "Cut off before its end",
     stalled: "Stalled",
     interrupted: "Interrupted",
   },
-  endedByLength: "Length limit reached",
+  endedByLength: "Cut off by a length limit",
   failureReasons: {
     refused: "Refused",
     limit: "Limit reached",

@@ -25,13 +25,13 @@ use crate::emulator::Emulator;
 use crate::mini_chat::{SHELL_LINES, SharedBuffer, check_frame_bytes};
 
 /// Reads the patches of a view from a golden file of the engine.
-fn read_patches(file: &Path, view: ViewName) -> Vec<String> {
+pub(crate) fn read_patches(file: &Path, view: ViewName) -> Vec<String> {
     let text = std::fs::read_to_string(file).unwrap();
     let lines = text.lines().filter_map(|line| line.strip_prefix(view.as_str())?.strip_prefix(' '));
     lines.filter(|line| !line.starts_with("= ")).map(str::to_owned).collect()
 }
 
-fn golden_files() -> Vec<PathBuf> {
+pub(crate) fn golden_files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let mut folders = vec![root];
     let mut found = Vec::new();
@@ -130,7 +130,12 @@ impl ChatHarness {
 }
 
 /// Returns the final lines if a frame is drawn after every `every` patches.
-fn final_lines(patches: &[String], view: ViewName, size: Size, every: usize) -> Vec<String> {
+pub(crate) fn final_lines(
+    patches: &[String],
+    view: ViewName,
+    size: Size,
+    every: usize,
+) -> Vec<String> {
     let mut sitting = ChatHarness::new(view, size);
     sitting.draw_and_check();
     for (at, patch) in patches.iter().enumerate() {
@@ -160,33 +165,6 @@ fn r5_r6_every_recorded_run_in_every_view_however_often_it_is_drawn() {
             assert_eq!(seen, at_once, "{view:?} {}", file.display());
         }
     }
-}
-
-/// How a run ended is said once: by an item of the page, or else by the chat.
-#[test]
-fn e_how_a_run_ended_is_said_once_in_every_view() {
-    const SIZE: Size = Size { cols: 100, rows: 30 };
-    let mut endings = 0;
-    for file in golden_files() {
-        for view in ViewName::ALL {
-            let patches = read_patches(&file, view);
-            let Some(label) = patches.last().and_then(|last| {
-                let ended: serde_json::Value = serde_json::from_str(last).unwrap();
-                ended["label"].as_str().map(str::to_owned)
-            }) else {
-                continue;
-            };
-            let lines = final_lines(&patches, view, SIZE, usize::MAX);
-            let words: Vec<&str> = label.split_whitespace().take(3).collect();
-            let said = |line: &&String| {
-                let line = line.strip_prefix("✕ ").or(line.strip_prefix("· ")).unwrap_or("");
-                line.starts_with(&words.join(" "))
-            };
-            assert_eq!(lines.iter().filter(said).count(), 1, "{view:?} {}", file.display());
-            endings += 1;
-        }
-    }
-    assert!(50 < endings);
 }
 
 /// Something that happens between two patches.
