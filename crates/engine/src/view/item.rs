@@ -95,7 +95,7 @@ impl ItemState {
             ItemState::Done => ToolOutcome::Succeeded,
             ItemState::Failed => ToolOutcome::Failed,
             ItemState::Denied => ToolOutcome::Denied,
-            ItemState::Live | ItemState::Called => ToolOutcome::NoResult,
+            ItemState::Live | ItemState::Pending | ItemState::Called => ToolOutcome::NoResult,
             ItemState::Incomplete | ItemState::Withdrawn => ToolOutcome::Cut,
         }
     }
