@@ -45,7 +45,9 @@ impl StepsFrames {
                     emit_text_frame(item, &item.text, TextUpdate::Replace, run, data, emit);
                 }
             }
-            Patch::Result { entry, .. } => emit_result_frame_if_any(entry, run, data, emit),
+            Patch::Result { call, entry, .. } => {
+                emit_result_frame_if_any(call, entry, run, data, emit);
+            }
             Patch::RoundClosed { round, from } => {
                 emit_finalized_frame(*round, *from, page, run, data, emit);
             }
@@ -112,6 +114,7 @@ fn emit_item_frame_if_any(item: &Item<'_>, run: &str, data: &mut String, emit: &
 
 /// Emits the `entry` frame of a result; a call that only lost hope of one has none.
 fn emit_result_frame_if_any(
+    call: &str,
     entry: &Item<'_>,
     run: &str,
     data: &mut String,
@@ -130,7 +133,13 @@ fn emit_result_frame_if_any(
         | ItemState::Called
         | ItemState::Failed
         | ItemState::Denied
-        | ItemState::Incomplete => emit_item_frame_if_any(entry, run, data, emit),
+        | ItemState::Incomplete => {
+            let frame = ObjectWriter::begin_cleared(data)
+                .add_raw_json("run", run)
+                .add_serialized("round", &entry.round)
+                .add_serialized("step", &call);
+            emit("entry", frame.add_members_of(&SegmentPayload::from_item(entry)).finish());
+        }
     }
 }
 

@@ -141,16 +141,14 @@ impl FrameClient {
         }
     }
 
-    /// Adds a result to its call, in one row; without a call it has a row of its own.
+    /// Adds a result to the row of its call; without one it has a row of its own.
     fn apply_entry(&mut self, data: &Value) {
-        let call = call_of_entry(data["id"].as_str().unwrap());
-        let known = self.parts.values_mut().filter_map(|part| find_call(part, &call));
-        let waits = |call: &&mut Value| {
-            let is_open = call["state"] == "called" || call["state"] == "incomplete";
-            call["kind"] == "tool" && is_open
-        };
-        if let Some(known) = known.filter(waits).last() {
-            return merge_result(known, data, "text");
+        if let Some(call) = data["step"].as_str() {
+            let known = self.parts.values_mut().filter_map(|part| find_call(part, call));
+            if let Some(known) = known.last() {
+                merge_result(known, data, "text");
+            }
+            return;
         }
         let at = part_key_text(&("entry".to_owned(), data["round"].clone(), data["id"].clone()));
         self.parts.insert(at, strip_position(data));
@@ -199,6 +197,9 @@ fn merge_result(call: &mut Value, result: &Value, output: &str) {
         if result[from].is_string() {
             call[to] = result[from].clone();
         }
+    }
+    if result["description"].is_object() {
+        call["description"] = result["description"].clone();
     }
     if let Some(rest) = result["arguments"].as_str() {
         call["arguments"] = json!(call["arguments"].as_str().unwrap_or("").to_owned() + rest);
