@@ -56,7 +56,6 @@ impl RunState {
         if self.should_drop_late_text() {
             return RunState::trace_late_text(text, out);
         }
-        self.trace_first_token(out);
         if matches!(self.reasoning_state, ReasoningState::None) || self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);
             self.reasoning_state = ReasoningState::Blank { origin, text: String::new() };
