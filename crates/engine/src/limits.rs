@@ -103,6 +103,9 @@ pub const ASSEMBLED_TEXT_BYTES_MAX: usize = FRAME_BYTES_MAX;
 /// Nesting depth of sub-agent steps shown; deeper steps are shown at the deepest level.
 pub const STEP_DEPTH_MAX: usize = 8;
 
+/// Values of a source's options.
+pub const SOURCE_OPTION_VALUES_MAX: usize = 256;
+
 /// Longest tool name, and longest name of its server, that is looked up among known actions.
 pub const TOOL_NAME_BYTES_MATCHED_MAX: usize = 128;
 

@@ -22,6 +22,7 @@ mod open_messages;
 mod options;
 mod reasoning;
 mod replay;
+mod source_options;
 mod text;
 mod thinking_models;
 mod tools;
@@ -49,6 +50,9 @@ pub(crate) use open_messages::MessageLifetime;
 use open_messages::{MessageSlots, TextInterruption};
 pub use options::{Quirk, RunOptions, SealPolicy, UnknownQuirk};
 use reasoning::ReasoningState;
+pub use source_options::{
+    InvalidSourceOption, OptionValues, SourceOption, SourceOptions, find_similar_name,
+};
 use tools::OpenTools;
 pub use tools::{OutputContinuity, ToolStart};
 pub(crate) use writer::RewindPoint;
@@ -150,7 +154,7 @@ struct RunState {
 struct OpenRound {
     first_message: u32,
     first_step: u32,
-    first_token_traced: bool,
+    first_text_traced: bool,
     stop: Option<StopReason>,
     usage: Option<Usage>,
     last_message: Option<MessageText>,
@@ -163,7 +167,7 @@ impl OpenRound {
         OpenRound {
             first_message,
             first_step,
-            first_token_traced: false,
+            first_text_traced: false,
             stop: None,
             usage: None,
             last_message: None,
@@ -345,13 +349,13 @@ impl RunState {
         self.next_round_number.saturating_sub(1)
     }
 
-    /// Traces the first token of the round, once.
-    fn trace_first_token(&mut self, out: &mut EventEmitter<'_>) {
+    /// Traces the first text of the round, once: the one that clears its overlay.
+    fn trace_first_text(&mut self, out: &mut EventEmitter<'_>) {
         let number = self.current_or_last_round_number();
         if let Some(round) = &mut self.open_round
-            && !round.first_token_traced
+            && !round.first_text_traced
         {
-            round.first_token_traced = true;
+            round.first_text_traced = true;
             out.sink.on_trace(Trace::FirstToken { round: number });
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::action_names::ActionNames;
+use super::source_options::find_similar_name;
 use crate::filter::{ControlWord, FilterStart, TagTable};
 
 /// Options of a run, from the profile of its source.
@@ -59,7 +60,10 @@ pub struct UnknownQuirk(pub String);
 impl std::fmt::Display for UnknownQuirk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&str> = Quirk::ALL.iter().map(|quirk| quirk.as_str()).collect();
-        write!(f, "unknown quirk `{}` (known: {})", self.0, names.join(", "))
+        match find_similar_name(&self.0, names.iter().copied()) {
+            Some(near) => write!(f, "unknown quirk `{}`; did you mean `{near}`?", self.0),
+            None => write!(f, "unknown quirk `{}` (known: {})", self.0, names.join(", ")),
+        }
     }
 }
 

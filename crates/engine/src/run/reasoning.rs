@@ -56,7 +56,6 @@ impl RunState {
         if self.should_drop_late_text() {
             return RunState::trace_late_text(text, out);
         }
-        self.trace_first_token(out);
         self.release_implied_thought_for_step(filter, out);
         if matches!(self.reasoning_state, ReasoningState::None) || self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);

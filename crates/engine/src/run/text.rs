@@ -33,7 +33,6 @@ impl RunState {
         if self.should_drop_late_text() {
             return RunState::trace_late_text(text, out);
         }
-        self.trace_first_token(out);
         if !matches!(self.reasoning_state, ReasoningState::None) && !self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);
         }
@@ -126,6 +125,7 @@ impl RunState {
             return;
         };
         self.ensure_open_message(out);
+        self.trace_first_text(out);
         let kept = match after_tag {
             AfterReasoningTag::No => 0,
             AfterReasoningTag::Yes => white_space_len_owned_by_tag(&blank, &text[..first]),

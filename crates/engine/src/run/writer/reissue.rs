@@ -149,7 +149,6 @@ impl RunState {
                 MessageState::Blank { text: String::new(), after_reasoning_tag: after_tag };
         }
         if !visible.is_empty() {
-            self.trace_first_token(out);
             self.append_or_hold_visible_text(&visible, out);
         }
         self.finish_request = asks;
