@@ -272,10 +272,10 @@ fn x14_a_description_is_bounded_and_says_what_was_cut() {
     let todos = vec![serde_json::json!({ "content": "dig" }); limits::TOOL_TODOS_MAX + 2];
     let todos = describe("todo_write", &serde_json::json!({ "todos": todos }).to_string());
     assert_eq!((todos.todos.len(), todos.omitted.todos), (limits::TOOL_TODOS_MAX, 2));
-    let urls: String = (0..=limits::TOOL_SOURCES_MAX)
+    let urls: Vec<String> = (0..=limits::TOOL_SOURCES_MAX)
         .map(|n| format!("{{\"url\":\"https://{n}.test\"}}"))
         .collect();
-    assert_eq!(sources(&urls).len(), limits::TOOL_SOURCES_MAX);
+    assert_eq!(sources(&urls.concat()).len(), limits::TOOL_SOURCES_MAX);
     let command = "x".repeat(limits::TOOL_TARGET_BYTES_MAX + 1);
     let target =
         describe("bash", &serde_json::json!({ "command": command }).to_string()).target.unwrap();

@@ -79,7 +79,7 @@ pub(super) const CALLS: &[(&str, &str, &str, &str)] = &[
     ("edit_file", r#"{"path":"a","old":"x","new":"y"}"#, "edit", "Edit a"),
     ("run_command", r#"{"command":"ls","seconds":3}"#, "command", "$ ls"),
     ("fetch_page", r#"{"url":"https://pond.test"}"#, "fetch", "Fetch https://pond.test"),
-    ("list_files", r#"{}"#, "list", "List"),
+    ("list_files", "{}", "list", "List"),
     ("ask_user", r#"{"question":"Which pond?"}"#, "other", "Ask Which pond?"),
     // Unknown tools, and known names with other arguments.
     ("get_weather", r#"{"city":"Oslo"}"#, "other", "get_weather Oslo"),
