@@ -27,8 +27,8 @@ const context: ItemContext = {
   copyText: () => {},
 };
 
-/** Controls, which are no content of an item, and texts for screen readers. */
-const NO_CONTENT = ".visually-hidden, .item-actions, button, .remote-image";
+/** Controls, which are no content of an item, images, which have no text, and texts for screen readers. */
+const NO_CONTENT = ".visually-hidden, .item-actions, .images, button";
 
 let page = new Page();
 let view: PageView | undefined;
