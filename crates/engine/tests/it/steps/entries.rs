@@ -26,7 +26,7 @@ fn steps_s7_the_result_of_a_local_tool_is_an_entry_below() {
     assert_eq!(seen.frames_named("finalized")[0]["steps"][0]["state"], "called");
     let entry = json!({
         "run": "run", "round": 0, "kind": "entry", "id": "e0", "state": "done", "name": "ls",
-        "sort": "mcp", "callId": "call_0", "text": "a b", "ranForMs": 2_500,
+        "sort": "mcp", "callId": "call_0", "text": "a b", "ranForMs": 2_500, "step": "s0",
         "description": {"purpose": "mcp", "title": "ls", "covers_arguments": true},
     });
     assert_eq!(*seen.frames_named("entry")[0], entry);
