@@ -11,6 +11,7 @@
 //! The control's row is reserved above the first text and filled when the round has ended. A result
 //! that comes after its round is added to its call, in the same row, which settles then.
 
+mod describe;
 mod duration;
 mod message_parts;
 mod messages;

@@ -180,6 +180,7 @@ mod tests {
         let image = millpond_engine::event::Image::Url { url: "https://pond.test/a.png".into() };
         step.images.push(ImageRef::from_image(&image).into_owned());
         let mut control = Item::new(ItemKind::Steps, "r1", "r0");
+        control.state = ItemState::Done;
         control.steps.push(step);
         let text = item_text(&control);
         assert_eq!(text, "+ Steps\n    * paint (done)\n        [image https://pond.test/a.png]");

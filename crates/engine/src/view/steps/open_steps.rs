@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Event, Image, Millis, Record, StepId, ToolKind};
 use crate::limits::STEP_DEPTH_MAX;
-use crate::tool::{OpaqueStateFilter, ToolCall, ToolResult};
+use crate::tool::OpaqueStateFilter;
 use crate::view::image_ref::ImageRef;
 use crate::view::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
 use crate::view::output_limit::OutputLimit;
@@ -54,7 +54,7 @@ pub(super) struct Step {
     /// `None` for reasoning.
     pub(super) tool_kind: Option<ToolKind>,
     /// MCP server of the tool.
-    server: Option<String>,
+    pub(super) server: Option<String>,
     placement: StepPlacement,
     state: StepState,
     emitted: EmittedPart,
@@ -142,32 +142,6 @@ impl Step {
         };
         self.emitted = EmittedPart::Call(unanswered);
         FinishedStep { item, ended_ms: self.ready_ms }
-    }
-
-    /// Describes the tool call, if that is not done yet.
-    fn describe_call_once(&mut self) {
-        if let (Some(kind), None) = (self.tool_kind, &self.item.description) {
-            let call = ToolCall {
-                name: self.item.name.as_deref().unwrap_or_default(),
-                kind,
-                server: self.server.as_deref(),
-                arguments: self.item.arguments.as_deref().unwrap_or_default(),
-            };
-            self.item.description = Some(Box::new(call.describe()));
-        }
-    }
-
-    /// Describes the tool call and its result.
-    fn describe_call_and_result(&mut self) {
-        self.describe_call_once();
-        let outcome = self.item.state.tool_outcome();
-        if let Some(description) = &mut self.item.description {
-            description.add_result(ToolResult {
-                output: self.item.result.as_deref().unwrap_or_default(),
-                outcome,
-                detail: self.item.label.as_deref(),
-            });
-        }
     }
 
     /// Returns a new item with the fields that are known from the step's start.

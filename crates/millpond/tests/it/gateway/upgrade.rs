@@ -67,7 +67,8 @@ async fn every_earlier_version_s_folder_opens_and_goes_on() {
 async fn ended_sessions_are_unchanged(caller: &GatewayClient, expected: &Value) {
     for session in ["always", "branch"] {
         assert_eq!(records_after(caller, expected, session).await, Vec::<Value>::new());
-        let page = caller.fetch_page(id(expected, session)).await;
+        let mut page = caller.fetch_page(id(expected, session)).await;
+        remove_descriptions(&mut page);
         assert_eq!(page, expected["sessions"][session]["page"], "{session}");
     }
     let listed = caller.get_json("/v1/sessions").await;
@@ -132,4 +133,16 @@ fn checkpoints_are_listed(home: &Path) {
         isolated_command(&["restore", "--data", data.to_str().unwrap()], home).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!output.stdout.is_empty());
+}
+
+/// Removes what pages have since tool calls are described.
+fn remove_descriptions(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.remove("description");
+            members.values_mut().for_each(remove_descriptions);
+        }
+        Value::Array(values) => values.iter_mut().for_each(remove_descriptions),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
