@@ -26,9 +26,10 @@ fn merge_result(call: &mut Item<'static>, result: &Item<'_>) {
         return call.clear_as_withdrawn();
     }
     call.state = result.state;
-    let output = match result.kind {
-        ItemKind::Entry => Some(&*result.text).filter(|text| !text.is_empty()),
-        _ => result.result.as_deref(),
+    let output = if result.kind == ItemKind::Entry {
+        Some(&*result.text).filter(|text| !text.is_empty())
+    } else {
+        result.result.as_deref()
     };
     if let Some(output) = output {
         call.result = Some(Cow::Owned(output.to_owned()));

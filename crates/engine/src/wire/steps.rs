@@ -258,10 +258,7 @@ impl<'a> SegmentPayload<'a> {
             kind: item.kind,
             id: &item.id,
             // For a reader of `entry` frames the call is complete.
-            state: match item.state {
-                ItemState::Pending => ItemState::Called,
-                other => other,
-            },
+            state: if item.state == ItemState::Pending { ItemState::Called } else { item.state },
             name: item.name.as_deref(),
             sort: item.sort.as_deref(),
             call_id: item.call.as_deref(),
