@@ -49,41 +49,27 @@ impl Page {
                 self.items.insert(*key, item.clone().into_owned());
             }
             Patch::Next { key, at_ms, text } => self.close_last_and_insert_next(*key, *at_ms, text),
-            Patch::Append { key, text } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    item.text.to_mut().push_str(text);
-                }
-            }
-            Patch::Rewrite { key, kept_bytes, text } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    super::truncate_and_append(item.text.to_mut(), *kept_bytes, text);
-                }
-            }
+            Patch::Append { key, text } => self.change_item_if_known(*key, |item| {
+                item.text.to_mut().push_str(text);
+            }),
+            Patch::Rewrite { key, kept_bytes, text } => self.change_item_if_known(*key, |item| {
+                super::truncate_and_append(item.text.to_mut(), *kept_bytes, text);
+            }),
             Patch::Close { key, state } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    item.state = *state;
-                }
+                self.change_item_if_known(*key, |item| item.state = *state);
             }
             Patch::Result { key, call, entry } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    add_result_to_call(item, call, entry);
-                }
+                self.change_item_if_known(*key, |item| add_result_to_call(item, call, entry));
             }
-            Patch::Attach { key, image } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    item.images.push(image.clone().into_owned());
-                }
-            }
-            Patch::Cite { key, citation } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    item.citations.push(citation.clone().into_owned());
-                }
-            }
-            Patch::Describe { key, description } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    item.description = Some(description.clone());
-                }
-            }
+            Patch::Attach { key, image } => self.change_item_if_known(*key, |item| {
+                item.images.push(image.clone().into_owned());
+            }),
+            Patch::Cite { key, citation } => self.change_item_if_known(*key, |item| {
+                item.citations.push(citation.clone().into_owned());
+            }),
+            Patch::Describe { key, description } => self.change_item_if_known(*key, |item| {
+                item.description = Some(description.clone());
+            }),
             Patch::Remove { key } => {
                 self.items.remove(*key);
             }
@@ -117,6 +103,12 @@ impl Page {
             next.at_ms = at_ms;
             next.text = Cow::Owned(copy_with_sentence_capacity(text));
             self.items.insert(key, next);
+        }
+    }
+
+    fn change_item_if_known(&mut self, key: ItemKey, change: impl FnOnce(&mut Item<'static>)) {
+        if let Some(item) = self.items.get_mut(key) {
+            change(item);
         }
     }
 
