@@ -58,7 +58,11 @@ fn shown_letters(item: &Item<'_>) -> String {
         (_, ItemKind::User | ItemKind::Error) => letters(&item.text),
         (_, ItemKind::Text) => letters(&markdown_text(&item.text)),
         (_, ItemKind::Tool | ItemKind::Entry | ItemKind::Action) => {
-            letters(item.name.as_deref().unwrap_or_default())
+            let Some(description) = &item.description else {
+                return letters(item.name.as_deref().unwrap_or_default());
+            };
+            let drawn = description.target.as_ref().unwrap_or(&description.title);
+            letters(drawn.split_whitespace().next().unwrap_or_default())
         }
         _ => String::new(),
     }
