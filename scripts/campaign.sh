@@ -2,6 +2,7 @@
 # Long-running test campaigns, too slow for every change.
 #   scripts/campaign.sh cuts            cut every stream of the corpus at every position
 #   scripts/campaign.sh fuzz [SECONDS]  run every fuzz target for SECONDS (default: 300)
+#   scripts/campaign.sh screens         compare browser and terminal with the engine's page, for every fixture and view
 #   scripts/campaign.sh judges          run third-party clients on all streams
 #   scripts/campaign.sh autobahn        run the Autobahn test suite against the gateway's WebSocket
 #   scripts/campaign.sh mutants PART    mutation tests of filter, frames, run, views or sentences
@@ -18,6 +19,10 @@ case ${1:-} in
     MILLPOND_KILLS=${2:-2000} cargo test -p millpond-log --test it -- --nocapture store::crash::
     ;;
   fuzz) fuzz/run.sh "${2:-300}" ;;
+  screens)
+    cargo test -p millpond-terminal --test it -- every_text_of_every_page e_how_a_run_ended
+    (cd web && CHROMIUM=${CHROMIUM:-$(command -v chromium)} SCREENS=all npx playwright test screens)
+    ;;
   judges) crates/gateway/tests/judges/run.sh ;;
   autobahn) crates/gateway/tests/autobahn/run.sh ;;
   mutants)

@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_engine::event::{FailureReason, Millis, NoticeLevel};
-use millpond_engine::filter::ControlWord;
 use millpond_engine::ingest::{DialectName, IngestOptions};
 use millpond_engine::run::{InputEnd, RunOptions, SealPolicy};
 use millpond_log::agent::{Agent, AgentDescription, AgentFuture, Job, ToolDescription};
@@ -100,8 +99,8 @@ pub struct ModelAgentConfig {
     pub limits: RunLimits,
     /// Prices of tokens.
     pub rates: TokenRates,
-    /// Words by which the model ends the run or reports nothing.
-    pub control_words: Vec<ControlWord>,
+    /// How the model's replies are read.
+    pub run_options: RunOptions,
     /// Snapshots of the working folder before a tool changes it.
     pub checkpoints: Option<CheckpointStore>,
 }
@@ -239,9 +238,7 @@ impl AgentLoop {
             budget,
             usage_before_run: used_before,
         } = memory;
-        let control_words = config.control_words.clone();
-        let run =
-            RunOptions { seal_policy: SealPolicy::Keep, control_words, ..RunOptions::default() };
+        let run = RunOptions { seal_policy: SealPolicy::Keep, ..config.run_options.clone() };
         let options = IngestOptions { dialect: Some(config.dialect), run };
         let mut writer =
             RunWriter::new(job, &options, config.rates, config.limits.answer_timeout, conversation);

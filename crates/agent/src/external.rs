@@ -24,8 +24,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use millpond_engine::filter::ControlWord;
 use millpond_engine::ingest::DialectName;
+use millpond_engine::run::RunOptions;
 use millpond_log::agent::{Agent, AgentDescription, AgentFuture, Job};
 use serde_json::{Map, Value};
 use tokio::process::Command;
@@ -64,8 +64,8 @@ pub struct ExternalAgentConfig {
     pub sign_in_method: Option<String>,
     /// Approvals on or off.
     pub approval_mode: ApprovalMode,
-    /// Words by which the agent ends the run or reports nothing.
-    pub control_words: Vec<ControlWord>,
+    /// How the agent's output is read.
+    pub run_options: RunOptions,
     /// Time it may print nothing while no ask is open.
     pub idle_time_max: Duration,
     /// Time one run may take, without waiting for people.

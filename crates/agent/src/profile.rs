@@ -2,6 +2,7 @@
 
 mod external_agent;
 mod model;
+mod source_options;
 
 pub use external_agent::HOOK_SUBCOMMAND;
 
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use millpond_engine::filter::{ControlMeaning, ControlWord};
 use millpond_engine::ingest::DialectName;
+use millpond_engine::run::{RunOptions, SourceOptions};
 use millpond_engine::view::ViewName;
 use millpond_log::agent::Agent;
 use serde::Deserialize;
@@ -32,7 +34,7 @@ use crate::tools::{BuiltinTool, Toolbox, WorkingFolder};
 
 /// A profile of `millpond.toml`. Without `model` and `agent` it is the built-in demo.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct Profile {
     /// An installed agent: `claude`, `codex`, `gemini`, `acp` and so on.
     pub agent: Option<String>,
@@ -78,8 +80,9 @@ pub struct Profile {
     pub mcp: Option<PathBuf>,
     /// `allow`, `ask` or `deny` for tools by name; a name may end in `*`.
     pub policy: BTreeMap<String, String>,
-    /// Word by which the agent ends the run.
-    pub finish_word: Option<String>,
+    /// Options of the source, such as `finish_word` and `starts_in_thinking`.
+    #[serde(skip)]
+    pub source_options: SourceOptions,
     /// Scheduled prompts.
     pub heartbeat: Vec<HeartbeatProfile>,
     /// Default view of readers.
@@ -249,7 +252,7 @@ impl Profile {
                 ..self.limits.run_limits()
             },
             rates,
-            control_words: self.build_control_words()?,
+            run_options: self.build_run_options()?,
             checkpoints,
         })
     }
@@ -306,19 +309,17 @@ impl Profile {
         self.policy.iter().map(parse_policy).collect::<Result<_, _>>().map(ToolPolicies)
     }
 
-    fn build_control_words(&self) -> Result<Vec<ControlWord>, ProfileError> {
-        let finish = self.finish_word.iter().map(|word| (word, ControlMeaning::Finish));
-        let markers =
-            self.heartbeat.iter().map(|beat| (&beat.marker, ControlMeaning::NothingToReport));
-        let mut control_words: Vec<ControlWord> = Vec::new();
-        for (word, meaning) in finish.chain(markers) {
-            let word = ControlWord::new(word, meaning)
-                .map_err(|_| ProfileError(format!("`{word}` cannot be a control word")))?;
-            if !control_words.contains(&word) {
-                control_words.push(word);
+    /// Options of a run: the source's, and the markers of the heartbeats.
+    fn build_run_options(&self) -> Result<RunOptions, ProfileError> {
+        let mut options = self.source_options.build_run_options();
+        for beat in &self.heartbeat {
+            let word = ControlWord::new(&beat.marker, ControlMeaning::NothingToReport)
+                .map_err(|_| ProfileError(format!("`{}` cannot be a control word", beat.marker)))?;
+            if !options.control_words.contains(&word) {
+                options.control_words.push(word);
             }
         }
-        Ok(control_words)
+        Ok(options)
     }
 
     /// The profile's heartbeats.

@@ -20,7 +20,7 @@ use crate::conversation::{Conversation, Turn};
 use crate::images::{add_omitted_images_note, inline_kept_images};
 use crate::model::TokenRates;
 
-use event_sink::EventSink;
+use event_sink::{EventSink, RunDebug};
 pub use event_sink::{ToolDetails, ToolDetailsByName};
 
 /// Appending to the run's log failed. The agent stops; the gateway ends the run.
@@ -93,7 +93,12 @@ impl RunWriter {
         answer_within: Duration,
         conversation: Conversation,
     ) -> RunWriter {
-        let sink = EventSink::new(rates, answer_within);
+        let mut sink = EventSink::new(rates, answer_within);
+        sink.stream_debug = job.log_and_ids().map(|(log, session, run)| RunDebug {
+            stream_debug: log.stream_debug().clone(),
+            session,
+            run,
+        });
         let ingest = Ingest::new(options);
         RunWriter {
             job,

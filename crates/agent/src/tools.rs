@@ -21,6 +21,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::future::join_all;
 use millpond_engine::event::{AskKind, ToolKind};
+use millpond_engine::run::ActionNames;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -121,8 +122,7 @@ pub struct ToolCatalogue {
 
 impl RemoteTool {
     fn tool_and_ask_kind(&self) -> (ToolKind, AskKind) {
-        // Playwright's server prefixes its browser actions like this.
-        if self.tool.name.starts_with("browser_") {
+        if ActionNames::default().is_action(&self.tool.name, Some(&self.server.name)) {
             (ToolKind::Action, AskKind::Browser)
         } else {
             (ToolKind::Mcp, AskKind::Mcp)

@@ -1,5 +1,6 @@
 //! Ingestion of a provider's raw stream as one run.
 
+use millpond_engine::run::SourceOptions;
 use reqwest::{Body, Method};
 use serde::Deserialize;
 use tokio::sync::mpsc;
@@ -21,6 +22,7 @@ impl GatewayClient {
         &self,
         dialect: &str,
         session: Option<&str>,
+        options: &SourceOptions,
         chunks: mpsc::Receiver<Vec<u8>>,
     ) -> Result<IngestedRun, RequestError> {
         let body = futures_util::stream::unfold(chunks, |mut chunks| async {
@@ -28,7 +30,8 @@ impl GatewayClient {
             Some((Ok::<_, std::io::Error>(chunk), chunks))
         });
         let request = self.build_untimed_request(Method::POST, &format!("/v1/ingest/{dialect}"));
-        let query: Vec<_> = session.map(|session| ("session", session)).into_iter().collect();
+        let mut query: Vec<_> = session.map(|session| ("session", session)).into_iter().collect();
+        query.extend(options.values().map(|(option, value)| (option.as_str(), value)));
         read_json(
             send_and_require_success(request.query(&query).body(Body::wrap_stream(body))).await?,
         )

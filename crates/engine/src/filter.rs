@@ -7,8 +7,10 @@
 //! Invariant: the pieces of a message, joined, are its text; each byte is in exactly one piece.
 
 mod candidate;
+mod control_marks;
 mod control_word;
 mod inline;
+mod message_filter;
 mod piece;
 mod scan_mode;
 mod tag;
@@ -21,6 +23,7 @@ use crate::markdown::BlockScanner;
 pub use control_word::{ControlMeaning, ControlWord, ControlWordError};
 use control_word::{ControlWords, EndOfText};
 use inline::InlineStep;
+pub use message_filter::MessageFilter;
 pub use piece::{FilterStart, Piece};
 use scan_mode::ScanMode;
 use tag::TagScanner;
@@ -137,6 +140,11 @@ impl Filter {
             markers: SeenMarkers::None,
             held: String::new(),
         }
+    }
+
+    /// True if the filter hides control words.
+    pub(crate) fn has_control_words(&self) -> bool {
+        !self.control_words.is_empty()
     }
 
     /// Bytes held back because they may be markup.

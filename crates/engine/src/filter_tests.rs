@@ -2,6 +2,8 @@
 
 #[path = "filter_tests/code.rs"]
 mod code;
+#[path = "filter_tests/control_marks.rs"]
+mod control_marks;
 #[path = "filter_tests/generated.rs"]
 mod generated;
 #[path = "filter_tests/lines.rs"]

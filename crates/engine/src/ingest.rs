@@ -7,6 +7,7 @@ mod dialect;
 pub mod frame;
 mod json;
 mod probe;
+mod split_surrogates;
 mod time;
 
 pub use crate::run::Quirk;
@@ -21,6 +22,7 @@ use crate::run::{InputEnd, ReportedEnd, Run, RunOptions, Writer};
 use dialect::AnyDialect;
 use frame::{Cutter, CutterOutput, Frame, FrameOrigin};
 use probe::{Likeness, Probe};
+use split_surrogates::SplitSurrogates;
 
 /// Settings of one source, fixed before its first byte.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,6 +43,7 @@ pub struct Ingest {
 /// Detects the dialect and feeds it the cutter's output.
 #[derive(Clone, Debug, PartialEq)]
 struct FrameInterpreter {
+    surrogates: SplitSurrogates,
     run: Run,
     stage: DialectStage,
     input_seen: InputSeen,
@@ -88,6 +91,7 @@ impl Ingest {
         Ingest {
             cutter: Cutter::default(),
             interpreter: FrameInterpreter {
+                surrogates: SplitSurrogates::default(),
                 run: Run::new(&options.run),
                 stage,
                 input_seen: InputSeen::Nothing,
@@ -106,7 +110,7 @@ impl Ingest {
     /// Parses one chunk of bytes that arrived at `at`; chunk boundaries may fall anywhere.
     pub fn push(&mut self, bytes: &[u8], at: Option<Millis>, sink: &mut dyn Sink) {
         let Ingest { cutter, interpreter: reader } = self;
-        cutter.push(bytes, &mut |cutting| reader.push(cutting, at, sink));
+        cutter.push(bytes, &mut |cutting| reader.join_surrogates_and_push(cutting, at, sink));
     }
 
     /// Writer of the same run, for a caller that runs the tools itself.
@@ -123,7 +127,7 @@ impl Ingest {
     /// Ends one model reply but not the run; another reply may follow. Returns how it ended.
     pub fn end_reply(&mut self, at: Option<Millis>, sink: &mut dyn Sink) -> ReportedEnd {
         let Ingest { cutter, interpreter: reader } = self;
-        cutter.finish(&mut |cutting| reader.push(cutting, at, sink));
+        cutter.finish(&mut |cutting| reader.join_surrogates_and_push(cutting, at, sink));
         *cutter = Cutter::default();
         reader.end_reply(at, sink)
     }
@@ -131,12 +135,28 @@ impl Ingest {
     /// Ends the input and the run.
     pub fn finish(&mut self, cut: InputEnd, at: Option<Millis>, sink: &mut dyn Sink) {
         let Ingest { cutter, interpreter: reader } = self;
-        cutter.finish(&mut |cutting| reader.push(cutting, at, sink));
+        cutter.finish(&mut |cutting| reader.join_surrogates_and_push(cutting, at, sink));
         reader.finish(cut, at, sink);
     }
 }
 
 impl FrameInterpreter {
+    /// Routes one cutter output after joining surrogate pairs that were split over two frames.
+    fn join_surrogates_and_push(
+        &mut self,
+        cutting: CutterOutput<'_>,
+        at: Option<Millis>,
+        sink: &mut dyn Sink,
+    ) {
+        match cutting {
+            CutterOutput::Frame(frame) => {
+                let data = self.surrogates.join_pairs(frame.data);
+                self.push(CutterOutput::Frame(Frame { data: &data, ..frame }), at, sink);
+            }
+            CutterOutput::TooLong { .. } | CutterOutput::Noise(_) => self.push(cutting, at, sink),
+        }
+    }
+
     /// Routes one cutter output to the dialect, to probing, or to `unrecognised`.
     fn push(&mut self, cutting: CutterOutput<'_>, at: Option<Millis>, sink: &mut dyn Sink) {
         if self.run.is_ended() {

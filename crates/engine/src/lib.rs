@@ -17,6 +17,8 @@ pub mod ingest;
 
 pub mod sentence;
 
+pub mod tool;
+
 pub mod view;
 
 pub mod wire;

@@ -15,6 +15,9 @@ pub const PROBE_BYTES_MAX: usize = 1 << 20;
 /// Text the filter holds because a tag in it may be inside inline code.
 pub const FILTER_HELD_BYTES_MAX: usize = 8 << 10;
 
+/// First halves of split surrogate pairs that wait for their second halves.
+pub const SURROGATE_HALVES_MAX: usize = 8;
+
 /// Longest tag, attributes included; anything longer is text.
 pub const TAG_BYTES_MAX: usize = 512;
 
@@ -23,6 +26,9 @@ pub const TAG_NAME_BYTES_MAX: usize = 40;
 
 /// Longest control word.
 pub const CONTROL_WORD_BYTES_MAX: usize = 64;
+
+/// Marks and white space held because they may belong to a control word; anything longer is text.
+pub const CONTROL_WORD_MARKS_BYTES_MAX: usize = 1 << 10;
 
 /// Back-tick runs remembered while it is undecided which of them delimit inline code.
 pub const BACKTICK_RUNS_MAX: usize = 64;
@@ -66,6 +72,10 @@ pub const PARTIAL_ARGUMENTS_VALUES_MAX: usize = 1 << 14;
 /// Nesting depth of arguments that arrive at JSON paths.
 pub const PARTIAL_ARGUMENTS_DEPTH_MAX: usize = 64;
 
+/// Text of a thought without an opening tag, kept to be released if it was none; a longer one stays
+/// reasoning.
+pub const IMPLIED_THOUGHT_BYTES_MAX: usize = 4 << 20;
+
 /// Citations remembered in a round, to cite each source once.
 pub const ROUND_CITATIONS_MAX: usize = 1 << 10;
 
@@ -93,6 +103,12 @@ pub const ASSEMBLED_TEXT_BYTES_MAX: usize = FRAME_BYTES_MAX;
 /// Nesting depth of sub-agent steps shown; deeper steps are shown at the deepest level.
 pub const STEP_DEPTH_MAX: usize = 8;
 
+/// Values of a source's options.
+pub const SOURCE_OPTION_VALUES_MAX: usize = 256;
+
+/// Longest tool name, and longest name of its server, that is looked up among known actions.
+pub const TOOL_NAME_BYTES_MATCHED_MAX: usize = 128;
+
 /// Text held while it is undecided whether a sentence ends before it; past this limit none does.
 pub const SENTENCE_HELD_BYTES_MAX: usize = 64;
 
@@ -117,3 +133,42 @@ pub const CHECKPOINTS_REMEMBERED_MAX: usize = 1 << 12;
 
 /// Bytes of a tool's output that a page holds; the excess is counted, and is in the log.
 pub const OUTPUT_BYTES_SHOWN_MAX: usize = 64 << 10;
+
+/// Longest title of a tool call, or name of its server.
+pub const TOOL_TITLE_BYTES_MAX: usize = 160;
+
+/// Longest target of a tool call: a path, command, query or address.
+pub const TOOL_TARGET_BYTES_MAX: usize = 4 << 10;
+
+/// Longest argument of an unknown tool that counts as its target.
+pub const TOOL_WORD_BYTES_MAX: usize = 512;
+
+/// Changed files in a description.
+pub const TOOL_DIFF_FILES_MAX: usize = 32;
+
+/// Lines of changes in a description.
+pub const TOOL_DIFF_LINES_MAX: usize = 400;
+
+/// Bytes of changes in a description.
+pub const TOOL_DIFF_BYTES_MAX: usize = 32 << 10;
+
+/// Longest line of a change.
+pub const TOOL_DIFF_LINE_BYTES_MAX: usize = 2 << 10;
+
+/// Pairs of lines compared to find the shortest difference; past it, all lines differ.
+pub const TOOL_DIFF_CELLS_MAX: usize = 40_000;
+
+/// Tasks of a to-do list in a description.
+pub const TOOL_TODOS_MAX: usize = 100;
+
+/// Longest text of a task.
+pub const TOOL_TODO_BYTES_MAX: usize = 500;
+
+/// Sources of a search in a description.
+pub const TOOL_SOURCES_MAX: usize = 50;
+
+/// Nesting depth at which a result is searched for sources and opaque state.
+pub const TOOL_SOURCE_DEPTH_MAX: usize = 16;
+
+/// Bytes at the start of a command's output in which its exit status is found.
+pub const TOOL_STATUS_OUTPUT_BYTES_MAX: usize = 4 << 10;

@@ -9,18 +9,22 @@
 
 #![allow(clippy::unnested_or_patterns, reason = "a family of events is an or-pattern")]
 
+mod action_names;
 mod cumulative;
 mod emitter;
 mod ending;
 mod fingerprint;
 mod finish_request;
 pub mod grammar;
+mod implied_thought;
 mod message_state;
 mod open_messages;
 mod options;
 mod reasoning;
 mod replay;
+mod source_options;
 mod text;
+mod thinking_models;
 mod tools;
 pub mod unfinished;
 mod writer;
@@ -32,18 +36,23 @@ use crate::event::{
     Citation, Event, MessageId, MessagePhase, NoticeLevel, StopReason, TextMode, Trace, Usage,
     UsageScope,
 };
-use crate::filter::Filter;
+use crate::filter::{FilterStart, MessageFilter};
 
+pub use action_names::ActionNames;
 use cumulative::CumulativeText;
 use emitter::{DeferredEnds, EndedPart, EventEmitter};
 pub use ending::ReportedEnd;
 pub(crate) use fingerprint::Fingerprint;
 use finish_request::{FinishRequest, FinishState};
+use implied_thought::{ImpliedThought, ThoughtStart};
 use message_state::{MessageState, MessageText};
 pub(crate) use open_messages::MessageLifetime;
 use open_messages::{MessageSlots, TextInterruption};
 pub use options::{Quirk, RunOptions, SealPolicy, UnknownQuirk};
 use reasoning::ReasoningState;
+pub use source_options::{
+    InvalidSourceOption, OptionValues, SourceOption, SourceOptions, find_similar_name,
+};
 use tools::OpenTools;
 pub use tools::{OutputContinuity, ToolStart};
 pub(crate) use writer::RewindPoint;
@@ -86,7 +95,7 @@ enum Lifecycle {
 /// State machine of one run, from its first event to its ending.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    filter: Filter,
+    filter: MessageFilter,
     state: RunState,
     deferred_ends: DeferredEnds,
 }
@@ -113,6 +122,8 @@ struct RunState {
     /// Declared phase of the next message.
     next_message_phase: Option<MessagePhase>,
     reasoning_state: ReasoningState,
+    thought_start: ThoughtStart,
+    implied_thought: ImpliedThought,
     open_tools: OpenTools,
     open_asks: Vec<String>,
     /// Ids of listed requests that have not ended.
@@ -135,6 +146,7 @@ struct RunState {
     finish_state: FinishState,
     quirks: Vec<Quirk>,
     seal_policy: SealPolicy,
+    action_names: ActionNames,
 }
 
 /// The open model call.
@@ -142,7 +154,7 @@ struct RunState {
 struct OpenRound {
     first_message: u32,
     first_step: u32,
-    first_token_traced: bool,
+    first_text_traced: bool,
     stop: Option<StopReason>,
     usage: Option<Usage>,
     last_message: Option<MessageText>,
@@ -155,7 +167,7 @@ impl OpenRound {
         OpenRound {
             first_message,
             first_step,
-            first_token_traced: false,
+            first_text_traced: false,
             stop: None,
             usage: None,
             last_message: None,
@@ -168,7 +180,7 @@ impl Run {
     /// Creates a run that has not started.
     pub fn new(options: &RunOptions) -> Run {
         Run {
-            filter: Filter::with_control_words(
+            filter: MessageFilter::new(
                 Arc::clone(&options.tags),
                 options.filter_start,
                 &options.control_words,
@@ -186,6 +198,11 @@ impl Run {
                 cumulative: None,
                 next_message_phase: None,
                 reasoning_state: ReasoningState::None,
+                thought_start: match options.filter_start {
+                    FilterStart::Text => ThoughtStart::ModelName,
+                    FilterStart::Thinking => ThoughtStart::Declared,
+                },
+                implied_thought: ImpliedThought::None,
                 open_tools: OpenTools::default(),
                 open_asks: Vec::new(),
                 open_requests: VecDeque::new(),
@@ -201,6 +218,7 @@ impl Run {
                 finish_state: FinishState::NotRequested,
                 quirks: options.quirks.clone(),
                 seal_policy: options.seal_policy,
+                action_names: options.action_names.clone(),
             },
             deferred_ends: DeferredEnds::default(),
         }
@@ -226,7 +244,7 @@ impl RunState {
     }
 
     /// Starts a round if none is open, or if the open one has its tool results.
-    fn ensure_round_or_end_run(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    fn ensure_round_or_end_run(&mut self, filter: &mut MessageFilter, out: &mut EventEmitter<'_>) {
         if self.open_round.is_none() || self.should_start_new_round() {
             // The declared phase applies to the message in the new round.
             let phase = self.next_message_phase.take();
@@ -248,7 +266,7 @@ impl RunState {
         &mut self,
         model: Option<&str>,
         response: Option<&str>,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         self.end_round(filter, out);
@@ -261,6 +279,7 @@ impl RunState {
             self.open_tools.end_ready_client_tools_without_result(out);
         }
         filter.drop_held_and_reset_to_start();
+        self.open_implied_thought_if_model_has_one(model);
         let verdict = std::mem::replace(&mut self.reported_end, ReportedEnd::Pending);
         if verdict != ReportedEnd::Pending {
             // The source had reported an end but continues: its declared message is obsolete.
@@ -289,10 +308,11 @@ impl RunState {
     }
 
     /// Ends the open message, reasoning and round, and emits the round's usage.
-    fn end_round(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    fn end_round(&mut self, filter: &mut MessageFilter, out: &mut EventEmitter<'_>) {
         if self.open_round.is_none() {
             return;
         }
+        self.release_implied_thought_at_normal_end(filter, out);
         self.end_or_suspend_message(TextInterruption::RoundEnd, filter, out);
         self.end_suspended_messages(TextInterruption::RoundEnd, filter, out);
         self.close_reasoning_and_defer_end(out);
@@ -329,13 +349,13 @@ impl RunState {
         self.next_round_number.saturating_sub(1)
     }
 
-    /// Traces the first token of the round, once.
-    fn trace_first_token(&mut self, out: &mut EventEmitter<'_>) {
+    /// Traces the first text of the round, once: the one that clears its overlay.
+    fn trace_first_text(&mut self, out: &mut EventEmitter<'_>) {
         let number = self.current_or_last_round_number();
         if let Some(round) = &mut self.open_round
-            && !round.first_token_traced
+            && !round.first_text_traced
         {
-            round.first_token_traced = true;
+            round.first_text_traced = true;
             out.sink.on_trace(Trace::FirstToken { round: number });
         }
     }

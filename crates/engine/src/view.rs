@@ -7,7 +7,9 @@
 #![allow(clippy::unnested_or_patterns, reason = "a family of events is an or-pattern")]
 
 pub mod bubbles;
+mod call_result;
 mod common;
+mod failure;
 pub mod image_ref;
 pub mod item;
 pub mod items;

@@ -1,5 +1,6 @@
 //! A fold from the log to frames of one stream.
 
+use millpond_engine::event::Event;
 use millpond_engine::wire::{Cursor, Encoder, Frame, ProtocolVersion, StreamKind, sse};
 
 use millpond_log::Log;
@@ -55,6 +56,20 @@ impl Framing {
             }
         }
     }
+}
+
+/// Line of `STREAM_DEBUG` about one frame of a view.
+fn format_view_debug_line(session: SessionId, frame: &Frame<'_>) -> String {
+    let (view, at, event, data) = (frame.id.kind.view.as_str(), &frame.id, frame.event, frame.data);
+    format!(
+        "{{\"debug\":\"view\",\"view\":\"{view}\",\"session\":\"{session}\",\"at\":\"{at}\",\
+         \"event\":\"{event}\",\"data\":{data}}}"
+    )
+}
+
+/// Line of `STREAM_DEBUG` about overlays that came after the first text of their round.
+fn format_suppressed_overlays_line(session: SessionId, count: u64) -> String {
+    format!("{{\"debug\":\"overlays_suppressed\",\"session\":\"{session}\",\"count\":{count}}}")
 }
 
 /// Identity of a stream.
@@ -135,10 +150,12 @@ impl Fold {
         let Fold { topic, encoder, next_seq, last_position: position, frame_count: frames, .. } =
             self;
         let start_seq = *next_seq;
+        let stream_debug = log.stream_debug();
         let mut write = |frame: Frame<'_>| {
             *position = FramePosition::from(&frame.id);
             *frames += 1;
             if should_write(*position) {
+                stream_debug.write_line_if_on(|| format_view_debug_line(topic.session, &frame));
                 topic.framing.write_frame(&frame, out);
             }
         };
@@ -150,6 +167,15 @@ impl Fold {
                     detail: error.to_string(),
                 })?;
                 encoder.push(&record, &mut write);
+                let suppressed = encoder.suppressed_overlay_count();
+                let end = FramePosition { seq: record.seq, frame_index: u32::MAX };
+                if let (Event::RunEnded { .. }, 1..) = (&record.event, suppressed)
+                    && should_write(end)
+                {
+                    stream_debug.write_line_if_on(|| {
+                        format_suppressed_overlays_line(topic.session, suppressed)
+                    });
+                }
                 *next_seq = record.seq + 1;
             }
         }

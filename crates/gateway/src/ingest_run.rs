@@ -12,6 +12,7 @@ use millpond_log::metrics::Metrics;
 use millpond_log::recovery::retry_ending_run_as_storage_failure;
 use millpond_log::runs::{RunControl, Ticket};
 use millpond_log::store::StoreError;
+use millpond_log::stream_debug::StreamDebug;
 use millpond_log::{RunAppender, TimedEvent};
 
 /// Collects events until they are appended.
@@ -19,6 +20,8 @@ use millpond_log::{RunAppender, TimedEvent};
 struct EventSink {
     pending_events: Vec<TimedEvent>,
     metrics: Arc<Metrics>,
+    stream_debug: StreamDebug,
+    ids: (SessionId, RunId),
 }
 
 impl Sink for EventSink {
@@ -28,6 +31,8 @@ impl Sink for EventSink {
 
     fn on_trace(&mut self, trace: Trace<'_>) {
         self.metrics.record_trace_bytes(&trace);
+        let (session, run) = self.ids;
+        self.stream_debug.write_trace_if_on(session, run, &trace);
     }
 }
 
@@ -47,8 +52,12 @@ impl IngestRun {
     /// Starts with no bytes.
     pub fn new(options: &IngestOptions, appender: RunAppender, ticket: Ticket) -> IngestRun {
         let ingest = Ingest::new(options);
-        let sink =
-            EventSink { pending_events: Vec::new(), metrics: Arc::clone(appender.log().metrics()) };
+        let sink = EventSink {
+            pending_events: Vec::new(),
+            metrics: Arc::clone(appender.log().metrics()),
+            stream_debug: appender.log().stream_debug().clone(),
+            ids: (appender.session(), appender.run_id()),
+        };
         IngestRun { ingest, appender, ticket, sink, outcome: None, uncounted_bytes: 0 }
     }
 

@@ -21,5 +21,6 @@ pub mod runs;
 pub mod scheduler;
 pub mod session_changes;
 pub mod store;
+pub mod stream_debug;
 
 pub use self::log::{Log, RunAppender, TimedEvent};

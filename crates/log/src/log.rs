@@ -21,6 +21,7 @@ use crate::limits::{APPENDS_QUEUED_MAX, READ_BYTES_MAX};
 use crate::metrics::Metrics;
 use crate::session_changes::SessionChanges;
 use crate::store::{Chunk, Store, StoreError};
+use crate::stream_debug::StreamDebug;
 
 use run_indexer::{IndexUpdate, RunIndexer};
 use tail::Tails;
@@ -61,6 +62,7 @@ pub struct Log {
     tails: Arc<Tails>,
     session_changes: SessionChanges,
     metrics: Arc<Metrics>,
+    stream_debug: StreamDebug,
 }
 
 impl std::fmt::Debug for Log {
@@ -82,7 +84,8 @@ impl Log {
         };
         let writer = writer::spawn_writer_thread(Arc::clone(&store), listeners, command_receiver)?;
         let writer = Arc::new(Mutex::new(Some(writer)));
-        Ok(Log { store, commands, writer, tails, session_changes, metrics })
+        let stream_debug = StreamDebug::default();
+        Ok(Log { store, commands, writer, tails, session_changes, metrics, stream_debug })
     }
 
     /// Broadcast of changed sessions.
@@ -93,6 +96,11 @@ impl Log {
     /// Metrics of this process.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
+    }
+
+    /// Log of decisions about the streams of this process.
+    pub fn stream_debug(&self) -> &StreamDebug {
+        &self.stream_debug
     }
 
     /// Stops the writer thread after it has written all queued appends.

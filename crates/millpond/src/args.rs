@@ -8,14 +8,14 @@
 
 mod chat;
 mod gateway_commands;
+mod source;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
-use millpond_engine::filter::{ControlMeaning, ControlWord, ControlWordError};
-use millpond_engine::ingest::{DialectName, Quirk};
+use millpond_engine::ingest::DialectName;
 use millpond_engine::view::{Thinking, ViewName};
 use millpond_engine::wire::{ContentMode, FrameFormat, StreamKind};
 
@@ -23,6 +23,7 @@ pub(crate) use chat::{ChatArgs, ImagesArg, PipeOutput};
 pub(crate) use gateway_commands::{
     ConfigArgs, ConfigPrintArgs, DoctorArgs, InitArgs, LoginArgs, RestoreArgs, ServeArgs, TeeArgs,
 };
+pub(crate) use source::{SourceArgs, TagsFileError};
 
 /// Chat with AI agents, and show, record and serve their output streams.
 ///
@@ -87,6 +88,9 @@ pub(crate) struct DemoArgs {
     /// View to show
     #[arg(long, value_enum, default_value_t = ViewArg::Steps)]
     view: ViewArg,
+
+    #[command(flatten)]
+    pub(crate) stream_debug: StreamDebugArgs,
 }
 
 impl DemoArgs {
@@ -145,9 +149,8 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_enum, default_value_t = Pace::Fast)]
     pub(crate) pace: Pace,
 
-    /// Log held-back, hidden and dropped text to standard error as JSON lines
-    #[arg(long, env = "STREAM_DEBUG", value_parser = clap::builder::FalseyValueParser::new())]
-    pub(crate) stream_debug: bool,
+    #[command(flatten)]
+    pub(crate) stream_debug: StreamDebugArgs,
 }
 
 /// Compare all five views of a stream side by side
@@ -184,6 +187,20 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "COLUMNS", conflicts_with = "html",
           value_parser = clap::value_parser!(u16).range(20..=2000))]
     pub(crate) width: Option<u16>,
+
+    #[command(flatten)]
+    pub(crate) stream_debug: StreamDebugArgs,
+}
+
+/// Flag of all commands that handle streams.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StreamDebugArgs {
+    /// Log what is held back, hidden, dropped and shown, as JSON lines on standard error
+    ///
+    /// The full-screen chat writes the lines to stream-debug.jsonl in the data folder instead. They
+    /// contain text of the conversation.
+    #[arg(long, env = "STREAM_DEBUG", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) stream_debug: bool,
 }
 
 /// Arguments of commands that read a stream: its source, dialect and filters.
@@ -197,30 +214,12 @@ pub(crate) struct InputArgs {
           value_parser = PossibleValuesParser::new(dialect_names_with_auto()))]
     from: String,
 
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
     /// How to show thinking (default: depends on the view)
     #[arg(long, value_enum)]
     thinking: Option<ThinkingArg>,
-
-    /// Treat the start of the stream as thinking: the model's template opens the tag
-    #[arg(long)]
-    pub(crate) starts_in_thinking: bool,
-
-    /// Hide more tags: lines of `reasoning: NAME...`, `tool: NAME...` or `unwrapped: NAME...`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tags: Option<PathBuf>,
-
-    /// End the run when the agent writes this word, such as '!isfinish'
-    ///
-    /// The word is hidden everywhere outside code, in upper or lower case, unless a letter or digit
-    /// follows it. At the start or end of a message it ends the run: tool calls of the same reply
-    /// still run, later output is dropped. In the middle of a message, in code, in tool arguments
-    /// and in results it does not end the run. Quote it: many shells interpret `!`.
-    #[arg(long, value_name = "WORD", value_parser = parse_finish_word)]
-    pub(crate) finish_word: Option<ControlWord>,
-
-    /// Work around a known provider bug; may be repeated
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(quirk_names()))]
-    quirk: Vec<String>,
 
     /// Do not print the detected dialect
     #[arg(short, long)]
@@ -307,28 +306,15 @@ enum FormatArg {
     Patch,
 }
 
-fn parse_finish_word(word: &str) -> Result<ControlWord, ControlWordError> {
-    ControlWord::new(word, ControlMeaning::Finish)
-}
-
 fn dialect_names_with_auto() -> Vec<&'static str> {
     let known = DialectName::ALL.iter().map(|name| name.as_str());
     std::iter::once("auto").chain(known).collect()
-}
-
-fn quirk_names() -> Vec<&'static str> {
-    Quirk::ALL.iter().map(|quirk| quirk.as_str()).collect()
 }
 
 impl InputArgs {
     /// Dialect given with `--from`; `None` for `auto`.
     pub(crate) fn explicit_dialect(&self) -> Option<DialectName> {
         self.from.parse().ok()
-    }
-
-    /// Quirks given with `--quirk`.
-    pub(crate) fn quirks(&self) -> Vec<Quirk> {
-        self.quirk.iter().filter_map(|name| name.parse().ok()).collect()
     }
 
     /// Thinking mode given with `--thinking`, or the view's default.

@@ -31,6 +31,7 @@ use crate::local_gateway::{GatewayTarget, read_token_file};
 use crate::serve;
 use crate::settings::{ListenAddress, SettingSource, Settings};
 use crate::show::print_to_stderr;
+use crate::stream_debug::DebugTarget;
 
 /// Largest message read from standard input.
 const MESSAGE_BYTES_MAX: u64 = 1_000_000;
@@ -57,13 +58,25 @@ async fn run_chat(args: &ChatArgs) -> Result<ExitCode, String> {
     };
     let settings = args.config.load_settings()?;
     let folder = settings.data_folder()?;
-    let gateway = GatewayHandle::connect_or_start(args, &settings, &folder).await?;
+    let debug = choose_debug_target(args, message.as_deref());
+    let gateway = GatewayHandle::connect_or_start(args, &settings, &folder, debug).await?;
     let status = match message {
         Some(message) => send_and_print_reply(args, &gateway, &folder, message).await,
         None => run_interactive_chat(args, &gateway, &folder).await,
     };
     gateway.stop_embedded_and_wait().await?;
     status
+}
+
+/// Place for debug lines: a file for the full-screen chat, which standard error would destroy.
+fn choose_debug_target(args: &ChatArgs, message: Option<&str>) -> DebugTarget {
+    let is_drawn = message.is_none()
+        && !args.screen_reader
+        && can_draw_on_stdout(|name: &str| std::env::var(name).ok());
+    match DebugTarget::standard_error_if_on(&args.stream_debug) {
+        DebugTarget::StandardError if is_drawn => DebugTarget::File,
+        target => target,
+    }
 }
 
 /// Reads standard input to its end as one message.
@@ -203,24 +216,31 @@ impl GatewayHandle {
         args: &ChatArgs,
         settings: &Settings,
         folder: &Path,
+        debug: DebugTarget,
     ) -> Result<GatewayHandle, String> {
         let (url, token) = (args.url.as_deref(), args.token.as_deref());
         let running = GatewayTarget { folder, url, token };
         if url.is_some() {
-            return GatewayHandle::for_running_gateway(running);
+            return GatewayHandle::for_running_gateway(running, debug);
         }
         match SqliteStore::open(folder, settings.durability.value) {
-            Ok(store) => GatewayHandle::start_embedded(args, settings, folder, store).await,
+            Ok(store) => GatewayHandle::start_embedded(args, settings, folder, store, debug).await,
             // Another process of this user holds the log: connect to its gateway.
-            Err(StoreError::InUse { .. }) => GatewayHandle::for_running_gateway(running),
+            Err(StoreError::InUse { .. }) => GatewayHandle::for_running_gateway(running, debug),
             Err(error) => Err(error.to_string()),
         }
     }
 
     /// Uses a running gateway.
-    fn for_running_gateway(target: GatewayTarget<'_>) -> Result<GatewayHandle, String> {
+    fn for_running_gateway(
+        target: GatewayTarget<'_>,
+        debug: DebugTarget,
+    ) -> Result<GatewayHandle, String> {
         let client = target.resolve_and_build_client()?;
-        let notices = vec![format!("connected to {}", client.base_url())];
+        let mut notices = vec![format!("connected to {}", client.base_url())];
+        if debug != DebugTarget::Off {
+            notices.push("stream debug: on the gateway, if it runs with --stream-debug".to_owned());
+        }
         Ok(GatewayHandle { client, notices, embedded: None, profile_titles: Vec::new() })
     }
 
@@ -230,6 +250,7 @@ impl GatewayHandle {
         settings: &Settings,
         folder: &Path,
         store: SqliteStore,
+        debug: DebugTarget,
     ) -> Result<GatewayHandle, String> {
         let caution = if args.yolo { ApprovalMode::Yolo } else { ApprovalMode::Ask };
         // Any free port, unless one is configured.
@@ -241,7 +262,8 @@ impl GatewayHandle {
         };
         let opened =
             serve::bind_and_open_gateway(settings, folder, store, caution, &listen).await?;
-        let (url, words) = (opened.client_url.clone(), opened.notices.clone());
+        let (url, mut words) = (opened.client_url.clone(), opened.notices.clone());
+        words.extend(debug.turn_on(opened.stream_debug(), folder)?);
         let chooser = Arc::clone(&opened.chooser);
         let token = read_token_file(folder)?;
         let (stop, stopped) = oneshot::channel();

@@ -24,6 +24,7 @@ use crate::show::stream_summary::{SESSION_ID, StreamSummary};
 use crate::show::{
     CommandError, load_ingest_options, print_ending_and_return_status, print_to_stderr,
 };
+use crate::stream_debug::DebugOutput;
 
 /// Total width if neither `--width` nor a terminal gives one.
 const DEFAULT_WIDTH: usize = 120;
@@ -84,6 +85,7 @@ struct ComparisonSink {
     tally: StreamSummary,
     stop_after: Option<u64>,
     thinking: Thinking,
+    debug: DebugOutput,
 }
 
 /// Output in the making.
@@ -110,6 +112,10 @@ impl ComparisonSink {
             tally: StreamSummary::new(&args.input),
             stop_after: args.at,
             thinking,
+            debug: DebugOutput::new(
+                &args.stream_debug,
+                ViewName::ALL.map(|view| StreamKind { thinking, ..StreamKind::new(view) }),
+            ),
         }
     }
 
@@ -173,11 +179,13 @@ impl ComparisonSink {
 impl Sink for ComparisonSink {
     fn on_event(&mut self, at: Option<Millis>, event: Event<'_>) {
         let record = self.tally.count_and_number_event(at, event);
+        self.debug.print_view_patches_if_on(&record);
         self.apply_record(&record);
     }
 
     fn on_trace(&mut self, trace: Trace<'_>) {
         self.tally.print_detected_dialect_unless_quiet(&trace);
+        self.debug.print_trace_if_on(&trace);
     }
 }
 

@@ -9,6 +9,7 @@ use millpond_agent::agent_loop::ApprovalMode;
 use millpond_agent::profile::Profile;
 use millpond_engine::event::{Event, Outcome};
 use millpond_engine::view::{View, ViewOptions};
+use millpond_engine::wire::StreamKind;
 use millpond_log::clock::{now_ms, random_bytes};
 use millpond_log::id::{OwnerId, QueuedId, SessionId};
 use millpond_log::queue::Delivery;
@@ -23,6 +24,7 @@ use crate::args::DemoArgs;
 use crate::command::{build_multi_thread_runtime, print_error_and_return_failure};
 use crate::serve::listen_for_signals;
 use crate::show::print_to_stderr;
+use crate::stream_debug::{DebugOutput, DebugTarget};
 
 /// Prompt that the demo agent answers with a run of three rounds.
 const PROMPT: &str = "Tour this folder: what is here, and what is left to do?";
@@ -68,6 +70,8 @@ async fn run_demo(args: &DemoArgs) -> Result<Outcome, String> {
     let scheduler = Scheduler::open_and_recover_runs(store, Some(agent))
         .await
         .map_err(|error| error.to_string())?;
+    DebugTarget::standard_error_if_on(&args.stream_debug)
+        .turn_on(scheduler.log.stream_debug(), &data)?;
     let scheduler = Arc::new(scheduler);
     tokio::spawn(Arc::clone(&scheduler).resume_and_run_queues_until_stopped());
     let outcome = send_and_show_run(args, &scheduler, session.id).await?;
@@ -103,6 +107,8 @@ async fn send_and_show_run(
     let output = RowOutput::wait_for_cursor_and_open_stdout(|name| std::env::var(name).ok());
     let display = PageDisplay::start(args.view_name(), output);
     let mut view = View::new(args.view_name(), ViewOptions::default());
+    let kind = StreamKind::new(args.view_name());
+    let mut debug = DebugOutput::new(&args.stream_debug, [kind]);
     let (mut next_seq, mut outcome, mut is_stopping) = (0, None, false);
     while outcome.is_none() {
         tokio::select! {
@@ -116,6 +122,7 @@ async fn send_and_show_run(
         let chunks = log.read(session, next_seq).await.map_err(|error| error.to_string())?;
         for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {
             let record = record.map_err(|error| error.to_string())?;
+            debug.print_view_patches_if_on(&record);
             view.apply(&record, &mut |patch| display.send_patch(patch));
             if let Event::RunEnded { ending } = &record.event {
                 outcome = Some(ending.outcome);

@@ -13,6 +13,7 @@ mod restore;
 mod serve;
 mod settings;
 mod show;
+mod stream_debug;
 mod tee;
 
 use std::io::Write;

@@ -23,6 +23,7 @@ use millpond_gateway::site::Site;
 use millpond_log::agent::Agent;
 use millpond_log::clock::now_ms;
 use millpond_log::store::sqlite::{Retention, SqliteStore};
+use millpond_log::stream_debug::StreamDebug;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
@@ -32,6 +33,7 @@ use crate::command::{build_multi_thread_runtime, print_error_and_return_failure}
 use crate::local_gateway::address_file_path;
 use crate::settings::{ListenAddress, LogFormat, Settings};
 use crate::show::print_to_stderr;
+use crate::stream_debug::DebugTarget;
 
 /// Runs `millpond serve`.
 pub(crate) fn run(args: &ServeArgs) -> ExitCode {
@@ -53,7 +55,9 @@ async fn serve_until_stopped(args: &ServeArgs) -> Result<(), String> {
     let caution = if args.yolo { ApprovalMode::Yolo } else { ApprovalMode::Ask };
     let opened =
         bind_and_open_gateway(&settings, &folder, store, caution, &settings.listen.value).await?;
-    opened.notices.iter().for_each(|words| print_to_stderr(words));
+    let debug = DebugTarget::standard_error_if_on(&args.stream_debug)
+        .turn_on(opened.stream_debug(), &folder)?;
+    opened.notices.iter().chain(&debug).for_each(|words| print_to_stderr(words));
     let address = opened.bound_url();
     // Before "listening" is printed: a parent process may send a stop signal right after it.
     let stop = listen_for_signals(&STOP_SIGNALS)?;
@@ -173,6 +177,11 @@ impl ListeningGateway {
     /// URL of the address that the listener is bound to.
     pub(crate) fn bound_url(&self) -> String {
         format!("{}://{}", self.scheme.as_str(), self.local_address)
+    }
+
+    /// Debug log of the gateway's streams.
+    pub(crate) fn stream_debug(&self) -> &StreamDebug {
+        self.gateway.log.stream_debug()
     }
 
     /// Serves until `stop` resolves, then waits briefly for the agents' processes to end.

@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use millpond_agent::profile::Profile;
+use millpond_engine::run::find_similar_name;
 use millpond_log::store::sqlite::{Durability, Retention};
 use toml::Value;
 
@@ -306,12 +307,6 @@ fn unknown_setting_error(key: &str, file: &Path) -> BadSettings {
         Some(near) => format!("{place}: unknown setting `{key}`; did you mean `{near}`?"),
         None => format!("{place}: unknown setting `{key}`; `millpond config` lists them"),
     })
-}
-
-/// Name with an edit distance of at most 3 from `given`, the nearest first.
-fn find_similar_name<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let distances = names.map(|name| (strsim::damerau_levenshtein(given, name), name));
-    distances.min().filter(|(distance, _)| *distance <= 3).map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -11,14 +11,12 @@ pub(crate) mod stream_summary;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use millpond_engine::event::{FailureReason, Outcome, Reply, StopReason};
-use millpond_engine::filter::{FilterStart, TagTable};
 use millpond_engine::ingest::{Ingest, IngestOptions};
-use millpond_engine::run::{InputEnd, RunOptions};
+use millpond_engine::run::{InputEnd, SourceOptions};
 
-use crate::args::{InputArgs, ShowArgs, ShowOutput};
+use crate::args::{InputArgs, ShowArgs, ShowOutput, SourceArgs, TagsFileError};
 use input::{InputReader, ReadControl};
 use printer::Printer;
 use recording::Recorder;
@@ -100,36 +98,26 @@ fn show_stream(args: &ShowArgs) -> Result<ExitCode, CommandError> {
     }
 }
 
-/// Builds the ingest options; reads the `--tags` file and warns about a risky finish word.
+/// Builds the ingest options; reads the `--tags` files and warns about a risky finish word.
 pub(crate) fn load_ingest_options(args: &InputArgs) -> Result<IngestOptions, CommandError> {
-    if let Some(word) = args.finish_word.as_ref().filter(|word| word.starts_with_alphanumeric())
+    let run = load_source_options(&args.source)?.build_run_options();
+    if let Some(word) = run.control_words.iter().find(|word| word.starts_with_alphanumeric())
         && !args.quiet
     {
         print_to_stderr(&format!(
             "warning: `{word}` is also hidden at the end of longer words; `!{word}` is safer"
         ));
     }
-    let tags = match &args.tags {
-        None => TagTable::default(),
-        Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|e| CommandError::for_file("read", path, &e))?;
-            TagTable::parse_with_defaults(&text).map_err(|bad| CommandError {
-                message: format!("{}, line {}: {}", path.display(), bad.line, bad.problem),
-                exit_status: 2,
-            })?
+    Ok(IngestOptions { dialect: args.explicit_dialect(), run })
+}
+
+/// Builds the options of a source; reads the `--tags` files.
+pub(crate) fn load_source_options(args: &SourceArgs) -> Result<SourceOptions, CommandError> {
+    args.read_files_and_build_options().map_err(|error| match error {
+        TagsFileError::Unreadable(path, error) => CommandError::for_file("read", &path, &error),
+        TagsFileError::Invalid(path, problem) => {
+            CommandError { message: format!("{}, {problem}", path.display()), exit_status: 2 }
         }
-    };
-    let starts_in = if args.starts_in_thinking { FilterStart::Thinking } else { FilterStart::Text };
-    Ok(IngestOptions {
-        dialect: args.explicit_dialect(),
-        run: RunOptions {
-            tags: Arc::new(tags),
-            filter_start: starts_in,
-            quirks: args.quirks(),
-            control_words: args.finish_word.iter().cloned().collect(),
-            ..RunOptions::default()
-        },
     })
 }
 

@@ -7,13 +7,17 @@ use std::process::ExitCode;
 
 use millpond_client::ingest::IngestedRun;
 use millpond_client::{GatewayClient, RequestError};
+use millpond_engine::event::{Event, Millis, Sink, Trace};
+use millpond_engine::ingest::{Ingest, IngestOptions};
+use millpond_engine::run::SourceOptions;
 use millpond_log::id::SessionId;
 use tokio::sync::mpsc;
 
 use crate::args::TeeArgs;
 use crate::command::{block_on, print_error_and_return_failure};
 use crate::local_gateway::GatewayTarget;
-use crate::show::print_to_stderr;
+use crate::show::{load_source_options, print_to_stderr};
+use crate::stream_debug::DebugOutput;
 
 /// Chunks queued for the gateway; when the queue is full, sending stops.
 const QUEUED_CHUNKS_MAX: usize = 16 << 10;
@@ -28,20 +32,57 @@ struct Target {
     client: GatewayClient,
     dialect: String,
     session: Option<String>,
+    options: SourceOptions,
+}
+
+/// Reads the copied bytes for `--stream-debug`.
+struct DebugReader {
+    ingest: Ingest,
+    output: DebugSink,
+}
+
+/// Prints the decisions of the engine.
+struct DebugSink(DebugOutput);
+
+impl Sink for DebugSink {
+    fn on_event(&mut self, _: Option<Millis>, _: Event<'_>) {}
+
+    fn on_trace(&mut self, trace: Trace<'_>) {
+        self.0.print_trace_if_on(&trace);
+    }
+}
+
+impl DebugReader {
+    fn start_if_on(args: &TeeArgs, options: &SourceOptions) -> Option<DebugReader> {
+        args.stream_debug.stream_debug.then(|| {
+            let run = options.build_run_options();
+            let ingest = Ingest::new(&IngestOptions { dialect: args.from.parse().ok(), run });
+            DebugReader { ingest, output: DebugSink(DebugOutput::new(&args.stream_debug, [])) }
+        })
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.ingest.push(bytes, None, &mut self.output);
+    }
 }
 
 /// Runs `millpond tee`.
 pub(crate) fn run(args: &TeeArgs) -> ExitCode {
-    let target = match resolve_target(args) {
+    let options = match load_source_options(&args.source) {
+        Ok(options) => options,
+        Err(error) => return error.print_and_return_status(),
+    };
+    let target = match resolve_target(args, options) {
         Ok(target) => target,
         Err(problem) => {
             print_to_stderr(&problem);
             return ExitCode::from(2);
         }
     };
+    let mut debug = DebugReader::start_if_on(args, &target.options);
     let (chunks, queued) = mpsc::channel(QUEUED_CHUNKS_MAX);
     let sender = std::thread::spawn(move || block_on(send_queued_chunks(&target, queued)));
-    let copied = copy_stdin_to_stdout_and_queue(&chunks);
+    let copied = copy_stdin_to_stdout_and_queue(&chunks, &mut debug);
     drop(chunks);
     let sent = sender.join().unwrap_or_else(|_| Err("the sending thread panicked".to_owned()));
     match (copied, sent) {
@@ -54,7 +95,7 @@ pub(crate) fn run(args: &TeeArgs) -> ExitCode {
     }
 }
 
-fn resolve_target(args: &TeeArgs) -> Result<Target, String> {
+fn resolve_target(args: &TeeArgs, options: SourceOptions) -> Result<Target, String> {
     let folder = args.config.load_settings()?.data_folder()?;
     let (url, token) = (args.url.as_deref(), args.token.as_deref());
     let client = GatewayTarget { folder: &folder, url, token }.resolve_and_build_client()?;
@@ -63,12 +104,16 @@ fn resolve_target(args: &TeeArgs) -> Result<Target, String> {
     {
         return Err(format!("invalid session `{session}`: use an ID that the gateway printed"));
     }
-    Ok(Target { client, dialect: args.from.clone(), session: args.session.clone() })
+    let (dialect, session) = (args.from.clone(), args.session.clone());
+    Ok(Target { client, dialect, session, options })
 }
 
 /// Copies standard input to standard output and queues it for the gateway. After standard output
 /// is closed, the gateway still gets the rest.
-fn copy_stdin_to_stdout_and_queue(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
+fn copy_stdin_to_stdout_and_queue(
+    pieces: &mpsc::Sender<Vec<u8>>,
+    debug: &mut Option<DebugReader>,
+) -> Result<(), String> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut piece = vec![0; CHUNK_BYTES];
     let mut behind = false;
@@ -82,6 +127,9 @@ fn copy_stdin_to_stdout_and_queue(pieces: &mpsc::Sender<Vec<u8>>) -> Result<(), 
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(format!("cannot read standard input: {error}")),
         };
+        if let Some(debug) = debug {
+            debug.push(&piece[..len]);
+        }
         match output.write_all(&piece[..len]).and_then(|()| output.flush()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                 return Err(format!("cannot write standard output: {error}"));
@@ -98,8 +146,8 @@ async fn send_queued_chunks(
     target: &Target,
     queued: mpsc::Receiver<Vec<u8>>,
 ) -> Result<IngestedRun, String> {
-    let Target { client, dialect, session } = target;
-    let sent = client.ingest_stream(dialect, session.as_deref(), queued).await;
+    let Target { client, dialect, session, options } = target;
+    let sent = client.ingest_stream(dialect, session.as_deref(), options, queued).await;
     sent.map_err(|error| match error {
         RequestError::Unreachable(cause) => format!("cannot send to the gateway: {cause}"),
         refused => format!("the gateway rejected the stream: {refused}"),

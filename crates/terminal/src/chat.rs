@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use millpond_client::messages::{Delivery, QueuedMessage};
 use millpond_engine::view::patch::EndedRun;
-use millpond_engine::view::{ItemKind, Page, Patch, ViewName};
+use millpond_engine::view::{Item, ItemKind, Page, Patch, ViewName};
 
 pub use ask::AskAnswer;
 use ask::AskBox;
@@ -211,10 +211,10 @@ impl Chat {
         };
     }
 
-    /// Adds a notice on how the run ended, unless it completed or the page shows the error.
+    /// Adds a notice on how the run ended, unless it completed or an item of the page says it.
     fn add_abnormal_end_notice_unless_shown(&mut self) {
         let page = self.renderer.page();
-        let told = page.items.values().next_back().is_some_and(|item| item.kind == ItemKind::Error);
+        let told = page.items.values().next_back().is_some_and(Item::is_ending);
         let words = page.ended.as_ref().and_then(EndedRun::label);
         if let Some(words) = words.filter(|_| !told) {
             let words = words.into_owned();

@@ -10,6 +10,7 @@ mod images;
 mod item;
 pub mod status;
 mod text_stream;
+pub mod tool_details;
 
 use millpond_engine::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch, Status, ViewName};
 
@@ -52,8 +53,8 @@ pub struct PageRenderer {
     text_stream: Option<TextStream>,
     settled_rows: Vec<Row>,
     images: PageImages,
-    /// Prints the user's messages.
-    shows_prompts: bool,
+    /// Prints the user's messages and how runs ended.
+    shows_prompts_and_endings: bool,
     /// Prints earlier items without the usual limit.
     prints_whole_history: bool,
     above: ContentAbove,
@@ -70,15 +71,15 @@ impl PageRenderer {
             text_stream: None,
             settled_rows: Vec::new(),
             images: PageImages::default(),
-            shows_prompts: true,
+            shows_prompts_and_endings: true,
             prints_whole_history: false,
             above: ContentAbove::Nothing,
         }
     }
 
-    /// Omits the user's messages.
-    pub fn hide_prompts(&mut self) {
-        self.shows_prompts = false;
+    /// Omits the user's messages and how runs ended, for a caller that knows both.
+    pub fn hide_prompts_and_endings(&mut self) {
+        self.shows_prompts_and_endings = false;
     }
 
     /// Makes items wait for their images; the caller must fetch those of `take_wanted_images`.
@@ -245,7 +246,7 @@ impl PageRenderer {
                     }
                     self.settled_rows.append(&mut rows);
                 }
-                _ if item.kind == ItemKind::User && !self.shows_prompts => {}
+                _ if is_prompt_or_ending(item) && !self.shows_prompts_and_endings => {}
                 _ => push_gap_and_item_rows(
                     item,
                     self.options,
@@ -311,6 +312,10 @@ impl PageRenderer {
     pub fn is_run_active(&self) -> bool {
         !matches!(self.page.status, Status::Idle) && self.page.ended.is_none()
     }
+}
+
+fn is_prompt_or_ending(item: &Item<'_>) -> bool {
+    item.kind == ItemKind::User || item.is_ending()
 }
 
 fn push_gap_and_item_rows(

@@ -3,6 +3,7 @@ use millpond_engine::view::patch::{Patch, Settled};
 use super::*;
 use crate::hyperlinks::HyperlinkMode;
 use crate::size::Size;
+use crate::style::Style;
 
 const LOOK: RenderOptions =
     RenderOptions { size: Size { cols: 40, rows: 12 }, hyperlinks: HyperlinkMode::SpelledOut };
@@ -78,4 +79,59 @@ fn what_has_scrolled_away_and_is_taken_back_is_said_anew() {
     page.apply(&Patch::Settle(Settled { count: 2, bytes: 0 }));
     renderer.replace_page_and_settle(page);
     assert_eq!(take_settled_texts(&mut renderer), ["Two herons."]);
+}
+
+fn row_texts(renderer: &mut PageRenderer) -> Vec<String> {
+    let rows = renderer.live_rows();
+    rows.iter().map(|row| row.text().to_owned()).filter(|text| !text.is_empty()).collect()
+}
+
+#[test]
+fn steps_s7_a_pending_call_does_not_look_done_and_its_result_comes_into_its_row() {
+    let mut renderer = PageRenderer::new(ViewName::Steps, LOOK);
+    let mut call = Item::new(ItemKind::Tool, "r", "s0");
+    call.name = Some("ls".into());
+    call.state = ItemState::Pending;
+    renderer.apply_patch(&Patch::Put { key: ItemKey(0), item: call });
+    assert_eq!(row_texts(&mut renderer), ["○ ls …"]);
+    let mut entry = Item::new(ItemKind::Entry, "r", "e0");
+    entry.state = ItemState::Done;
+    entry.text = "src\n  main.rs\n\tlib.rs\n".into();
+    renderer.apply_patch(&Patch::Result { key: ItemKey(0), call: "s0".into(), entry });
+    let done = ["● ls", "  src", "    main.rs", "      lib.rs"];
+    assert_eq!(row_texts(&mut renderer), done, "the output keeps its indentation");
+    renderer.apply_patch(&Patch::Settle(Settled { count: 1, bytes: 0 }));
+    assert_eq!(take_settled_texts(&mut renderer), done, "printed once");
+    assert_eq!(row_texts(&mut renderer), [""; 0]);
+}
+
+#[test]
+fn a_call_without_a_result_is_called_and_never_looks_done() {
+    let mut renderer = PageRenderer::new(ViewName::Steps, LOOK);
+    let mut call = Item::new(ItemKind::Tool, "r", "s0");
+    call.name = Some("ls".into());
+    call.state = ItemState::Called;
+    renderer.apply_patch(&Patch::Put { key: ItemKey(0), item: call });
+    assert_eq!(row_texts(&mut renderer), ["→ ls called"]);
+}
+
+#[test]
+fn steps_s4_the_kept_row_of_the_control_shows_nothing() {
+    let mut renderer = PageRenderer::new(ViewName::Steps, LOOK);
+    let control = Item::new(ItemKind::Steps, "r", "r0");
+    renderer.apply_patch(&Patch::Put { key: ItemKey(0), item: control });
+    assert_eq!(row_texts(&mut renderer), [""; 0]);
+}
+
+#[test]
+fn wrapped_lines_keep_their_indentation_on_every_row() {
+    let mut rows = Vec::new();
+    let text =
+        "    one two three four five six seven eight\n                                  deep";
+    push_wrapped_text(&mut rows, LOOK, ("· ", Style::DIM), text, Style::PLAIN);
+    let texts: Vec<&str> = rows.iter().map(Row::text).collect();
+    assert_eq!(
+        texts,
+        ["·     one two three four five six seven", "      eight", "                     deep"]
+    );
 }

@@ -7,6 +7,7 @@ import { ranForText, type Strings } from "../i18n/strings.ts";
 import { renderToHtml } from "../markdown/export.ts";
 import { escapeHiddenCharacters } from "../page/hidden-characters.ts";
 import { requestSummary } from "../page/request-summary.ts";
+import { toolOutput } from "../page/tool-row.ts";
 import { webHost } from "../page/web-host.ts";
 import type { ImageDataUrls } from "./export-images.ts";
 
@@ -61,11 +62,11 @@ function itemHtml(item: Item, options: RenderOptions): string {
     case "action":
       return toolHtml(item, options);
     case "steps":
-      return detailsHtml(ranForText(item.label, strings), (item.steps ?? []).map((step) => itemHtml(step, options)).join("\n"));
+      return detailsHtml(ranForText(item.label, strings), nestedSteps(item, options));
     case "ask":
       return askHtml(item, strings);
     case "request":
-      return mutedParagraph(requestSummary(item, strings));
+      return mutedParagraph(`${strings.request}: ${requestSummary(item, strings)}`);
     case "checkpoint":
       return mutedParagraph(`${strings.checkpointSaved} ${(item.text ?? item.id).slice(0, 12)}`);
     case "withdrawal":
@@ -79,10 +80,13 @@ function itemHtml(item: Item, options: RenderOptions): string {
 
 function toolHtml(item: Item, options: RenderOptions): string {
   const { strings } = options;
-  const output = item.kind === "tool" && item.text ? item.text : item.result;
-  const content = [labelledPre(strings.arguments, item.arguments), labelledPre(strings.output, output)].join("");
+  const content = [labelledPre(strings.arguments, item.arguments), labelledPre(strings.output, toolOutput(item)), nestedSteps(item, options)].join("");
   const heading = `${item.name ?? strings.unnamedTool} (${strings.itemStates[item.state]})`;
   return (content ? detailsHtml(heading, content) : mutedParagraph(heading)) + imagesHtml(item, options);
+}
+
+function nestedSteps({ steps = [] }: Item, options: RenderOptions): string {
+  return steps.filter(({ state }) => state !== "withdrawn").map((step) => itemHtml(step, options)).join("\n");
 }
 
 function askHtml(item: Item, strings: Strings): string {

@@ -7,6 +7,7 @@ import type { Item, Page } from "@millpond/client";
 import { answerText, askHeading } from "../i18n/ask-text.ts";
 import type { Strings } from "../i18n/strings.ts";
 import { escapeHiddenCharacters } from "../page/hidden-characters.ts";
+import { toolOutput } from "../page/tool-row.ts";
 import { htmlPieces } from "./export-html.ts";
 import type { ImageDataUrls } from "./export-images.ts";
 import { redactPieces, redactSecrets } from "./redact.ts";
@@ -114,9 +115,9 @@ function itemMarkdown(item: Item, strings: Strings): string {
     case "tool":
     case "entry":
     case "action":
-      return [`*${item.name ?? strings.unnamedTool} (${strings.itemStates[item.state]})*`, fencedBlock(item.arguments), fencedBlock(item.result ?? text)].filter(Boolean).join("\n\n");
+      return [`*${item.name ?? strings.unnamedTool} (${strings.itemStates[item.state]})*`, fencedBlock(item.arguments), fencedBlock(toolOutput(item)), nestedSteps(item, strings)].filter(Boolean).join("\n\n");
     case "steps":
-      return (item.steps ?? []).map((step) => itemMarkdown(step, strings)).filter(Boolean).join("\n\n");
+      return nestedSteps(item, strings);
     case "reasoning":
       return `*${strings.thinking}*\n\n${blockquote(text)}`;
     case "ask":
@@ -126,6 +127,11 @@ function itemMarkdown(item: Item, strings: Strings): string {
     default:
       return text && blockquote(text);
   }
+}
+
+function nestedSteps({ steps = [] }: Item, strings: Strings): string {
+  const shown = steps.filter(({ state }) => state !== "withdrawn");
+  return shown.map((step) => itemMarkdown(step, strings)).filter(Boolean).join("\n\n");
 }
 
 function answerLine(item: Item, strings: Strings): string {

@@ -44,7 +44,7 @@ function sessionCommands(app: AppElement, isReadOnly: boolean): Command[] {
   }));
   return [
     { id: "stop", title: strings.stop, run: () => void app.chatElement?.stop() },
-    { id: "retry", title: strings.retry, run: () => void app.chatElement?.retry() },
+    { id: "retry", title: strings.retry, run: () => void app.chatElement?.retryLast() },
     ...exports,
     { id: "share", title: strings.shareSession, run: () => void app.toastErrors(openShareDialog(app)) },
     { id: "replay", title: strings.openReplay, run: () => void window.open(`/theatre/${sessionId ?? ""}`, "_blank", "noopener") },

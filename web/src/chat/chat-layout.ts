@@ -45,11 +45,13 @@ function renderWelcome({ page, isRunning, connection, strings }: ChatElement): T
 function renderStatus(chat: ChatElement): TemplateResult {
   const { page, strings, isRunning } = chat;
   const text = page ? statusText(page, strings) : "";
-  const hasEnded = page?.ended !== undefined;
-  const canRetry = chat.host && hasEnded && page?.ended?.outcome !== "completed";
+  const ended = page?.ended;
+  const hasEnded = ended !== undefined;
+  // A failure is an item with a button of its own.
+  const retried = chat.host && ended?.outcome === "cancelled" ? ended.run : undefined;
   return html`<div class="status ${hasEnded ? "ended" : ""} ${isRunning ? "running" : ""}">
     ${text ? html`<span class="pulse" aria-hidden="true"></span><span class="status-text" dir="auto">${text}</span>` : nothing}
-    ${canRetry ? html`<button type="button" class="link-button" @click=${() => chat.retry()}>${strings.retry}</button>` : nothing}
+    ${retried ? html`<button type="button" class="link-button" @click=${() => chat.retry(retried)}>${strings.retry}</button>` : nothing}
   </div>`;
 }
 

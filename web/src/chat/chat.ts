@@ -144,7 +144,7 @@ export class ChatElement extends LitElement {
     const callbacks = {
       onEnlargeImage: (src: string, alt: string) => this.dispatchEvent(new CustomEvent("enlarge-image", { detail: { src, alt } })),
       onCopied: () => host?.notify(strings.copied),
-      ...(host && { onEdit: (item: Item) => this.startBranchEdit(item) }),
+      ...(host && { onEdit: (item: Item) => this.startBranchEdit(item), onRetry: (run: string) => void this.retry(run) }),
     };
     return new SessionView({ gateway, session, view, thinking, strings, ...callbacks }, this.viewElements(), {
       onPageChange: (change) => this.onPageChange(change),
@@ -223,10 +223,15 @@ export class ChatElement extends LitElement {
     if (run) await this.gateway.cancelRun(run).catch(ignoreRunEnded);
   }
 
-  /** Retries the run that ended last. */
-  async retry(): Promise<void> {
+  /** Starts a run again; a second press before the page shows the new run does nothing. */
+  async retry(run: string): Promise<void> {
+    await this.reportErrors(this.gateway.retryRun(run, `retry-${run}-${this.page?.lastKey ?? 0}`));
+  }
+
+  /** Starts the run that ended last again. */
+  async retryLast(): Promise<void> {
     const run = this.page?.ended?.run;
-    if (run) await this.reportErrors(this.gateway.retryRun(run, `retry-${run}`));
+    if (run) await this.retry(run);
   }
 
   async loadQueue(): Promise<void> {

@@ -4,17 +4,18 @@ import type { GatewayClient, Item } from "@millpond/client";
 import type { Strings } from "../i18n/strings.ts";
 import type { ItemContext } from "../page/item-context.ts";
 
-/** Texts and callbacks; `onEdit` is missing in a read-only chat. */
+/** Texts and callbacks; `onEdit` and `onRetry` are missing in a read-only chat. */
 export interface ItemContextOptions {
   strings: Strings;
   session: string;
   onEdit?: (item: Item) => void;
+  onRetry?: (run: string) => void;
   onEnlargeImage(src: string, alt: string): void;
   onCopied(): void;
 }
 
 export function createItemContext(gateway: GatewayClient, options: ItemContextOptions): ItemContext & { dispose(): void } {
-  const { strings, session, onEdit } = options;
+  const { strings, session, onEdit, onRetry } = options;
   const files = new SessionFileUrls(gateway);
   const createRemoteImage = (url: string, alt: string) => createRemoteImageFrame(gateway, url, alt);
   return {
@@ -29,6 +30,7 @@ export function createItemContext(gateway: GatewayClient, options: ItemContextOp
     enlargeImage: (src, alt) => options.onEnlargeImage(src, alt),
     copyText: (text) => void navigator.clipboard.writeText(text).then(() => options.onCopied()),
     ...(onEdit && { onEdit }),
+    ...(onRetry && { onRetry }),
     dispose: () => files.dispose(),
   };
 }

@@ -9,7 +9,7 @@ import { Announcer } from "../page/announcer.ts";
 import { PageView } from "../page/page-view.ts";
 import { ScrollFollower } from "../page/scroll-follower.ts";
 import { createItemContext, type ItemContextOptions } from "./create-item-context.ts";
-import { statusText } from "./status.ts";
+import { endingText } from "./status.ts";
 
 export interface SessionViewOptions extends ItemContextOptions {
   gateway: GatewayClient;
@@ -127,6 +127,6 @@ export class SessionView implements PausableConnection {
     const { strings } = this.options;
     const ask = this.page.asks.at(-1);
     if (change.type === "page" && change.part === "asks" && ask) this.announcer.announce(askQuestion(ask, strings));
-    if (change.type === "ended") this.announcer.announce(statusText(this.page, strings));
+    if (change.type === "ended") this.announcer.announce(endingText(change.ended, strings));
   }
 }

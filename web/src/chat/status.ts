@@ -1,12 +1,26 @@
 // Status line: what a run is doing, or how it ended.
 
-import type { Page, EndedRun, Status } from "@millpond/client";
+import type { Page, EndedRun, Overlay, Status } from "@millpond/client";
 import type { Strings } from "../i18n/strings.ts";
 
 export function statusText(page: Page, strings: Strings): string {
-  if (page.overlay) return strings.phase[page.overlay.phase];
-  if (page.ended) return endingText(page.ended, strings);
+  if (page.overlay) return phaseText(page.overlay, strings);
+  if (page.ended) return showsEnding(page, page.ended) ? "" : endingText(page.ended, strings);
   return activityText(page.status, page.label, strings);
+}
+
+/** The engine's label of this phase is the tool's name, or a text if it has none. */
+const UNNAMED_TOOL_LABELS = new Set(["Using a tool", "Searching files"]);
+
+function phaseText({ phase, label }: Overlay, strings: Strings): string {
+  if (phase !== "tool" || !label || UNNAMED_TOOL_LABELS.has(label)) return strings.phase[phase];
+  return strings.workingOn(label);
+}
+
+/** True if the ending is the last item of the page. */
+export function showsEnding(page: Page, { run }: EndedRun): boolean {
+  const last = page.lastKey === undefined ? undefined : page.items.get(page.lastKey);
+  return last?.sort === "ending" && last.run === run;
 }
 
 function activityText(status: Status, label: string, strings: Strings): string {

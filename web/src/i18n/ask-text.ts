@@ -1,6 +1,6 @@
 // Texts of asks: the question, the options offered and the answer given.
 
-import type { Ask } from "@millpond/client";
+import type { Ask, Item } from "@millpond/client";
 import type { Strings } from "./strings.ts";
 
 /** English label of the built-in agent's "always" option; it names the tool. */
@@ -15,6 +15,13 @@ export function askQuestion({ kind, options }: Pick<Ask, "kind" | "options">, st
 /** Heading of an ask by its kind. */
 export function askHeading(kind: string | undefined, { askHeadings }: Strings): string {
   return askHeadings[kind ?? "other"] ?? askHeadings["other"] ?? "";
+}
+
+/** Heading of an ask that is no longer open: what was decided. */
+export function answeredHeading({ sort, result, label }: Item, strings: Strings): string {
+  const answer = result ?? label;
+  const subject = strings.askSubjects[sort ?? "other"] ?? strings.askSubjects["other"] ?? "";
+  return `${subject}: ${answer ? answerText(answer, strings) : strings.notAnswered}`;
 }
 
 /** Translates an option label or answer of the built-in agent; other texts are returned unchanged. */

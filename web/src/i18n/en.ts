@@ -89,6 +89,7 @@ export const en = {
     thinking: "Thinking",
     working: "Working",
     writing: "Writing reply",
+    inline: "",
     waiting: "Waiting for your answer",
     resumed: "Working",
   },
@@ -107,11 +108,11 @@ export const en = {
     completed: "",
     failed: "Failed",
     cancelled: "Cancelled",
-    truncated: "Truncated: the stream ended early",
+    truncated: "Cut off before its end",
     stalled: "Stalled",
     interrupted: "Interrupted",
   },
-  endedByLength: "Length limit reached",
+  endedByLength: "Cut off by a length limit",
   failureReasons: {
     refused: "Refused",
     limit: "Limit reached",
@@ -123,6 +124,7 @@ export const en = {
   itemStates: {
     live: "running",
     done: "done",
+    pending: "waiting for the result",
     called: "called",
     failed: "failed",
     denied: "denied",
@@ -144,6 +146,8 @@ export const en = {
   interruptedNote: "[interrupted]",
   checkpointSaved: "Checkpoint saved",
   withdrawnNote: "An earlier message was withdrawn.",
+  request: "Request",
+  requestCancelled: "cancelled",
   tokens: (count: string) => `${count} tokens`,
   priceUnknown: "price unknown",
   pendingAsks: "Waiting for your answer",
@@ -157,6 +161,9 @@ export const en = {
     followup: "Question",
     other: "Decision needed",
   } as Record<string, string>,
+  /** Subjects of answered asks. */
+  askSubjects: { tool: "Tool call", command: "Command", mcp: "Tool call", browser: "Browser", followup: "Question", other: "Decision" } as Record<string, string>,
+  notAnswered: "not answered",
   askDigest: (digest: string) => `Digest: ${digest}`,
   askExpires: (time: string) => `Expires ${time}`,
   /** By option label (as offered) and by option id (as answered); others are shown unchanged. */

@@ -24,6 +24,16 @@ export function loadStrings(language: Language): Promise<Strings> {
   return LOADERS[language]();
 }
 
+/** A duration like `1.2s`, `12s` or `1m 4s`. */
+export function formatDuration(ms: number): string {
+  const tenths = Math.floor((ms + 50) / 100);
+  if (tenths < 100) return `${tenths / 10}s`;
+  const seconds = Math.floor((ms + 500) / 1000);
+  const parts = [`${Math.floor(seconds / 3600)}h`, `${Math.floor(seconds / 60) % 60}m`, `${seconds % 60}s`];
+  const first = parts.findIndex((part) => !part.startsWith("0"));
+  return parts.slice(first, first + 2).filter((part) => !part.startsWith("0")).join(" ");
+}
+
 /** Translates the engine's English label `Ran for …` of a group of steps. */
 export function ranForText(label: string | undefined, strings: Strings): string {
   const time = /^Ran for (.*)$/.exec(label ?? "")?.[1];

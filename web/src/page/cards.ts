@@ -1,14 +1,17 @@
-// Cards of tools, actions, steps and thinking.
+// Cards of actions, steps and thinking.
 
 import type { Item } from "@millpond/client";
 import { html, nothing, type TemplateResult } from "lit";
 import { ranForText, type Strings } from "../i18n/strings.ts";
 import { renderImages } from "./images.ts";
 import type { ItemContext } from "./item-context.ts";
+import { parseJsonObject } from "./json.ts";
+import { toolRow } from "./tool-row.ts";
 
 const STATE_ICONS: Record<Item["state"], string> = {
   live: "◌",
-  done: "✓",
+  done: "",
+  pending: "◌",
   called: "→",
   failed: "✕",
   denied: "⊘",
@@ -16,32 +19,18 @@ const STATE_ICONS: Record<Item["state"], string> = {
   withdrawn: "",
 };
 
-/** Icon of an item's state, with its name for screen readers. */
+/** Sign of an item's state with its name; what went well has a name for screen readers only. */
 export function stateIcon(item: Item, strings: Strings): TemplateResult {
-  return html`<span class="state-icon state-icon-${item.state}"
-    ><span aria-hidden="true">${STATE_ICONS[item.state]}</span><span class="visually-hidden"> ${strings.itemStates[item.state]}</span></span
-  >`;
-}
-
-export function toolCard(item: Item, context: ItemContext): TemplateResult {
-  const { strings } = context;
-  const heading = html`${stateIcon(item, strings)} <span class="name">${item.name ?? strings.unnamedTool}</span> ${firstStringArgument(item)}
-    ${item.label ? html`<span class="muted">${item.label}</span>` : nothing}`;
-  const output = item.kind === "tool" && item.text ? item.text : item.result;
-  if (!item.arguments && !output) return html`<div class="card small">${heading}</div>${renderImages(item, context)}`;
-  return html`<details class="card">
-      <summary>${heading}</summary>
-      ${item.arguments ? labelledPre(strings.arguments, prettyJson(item.arguments)) : nothing}
-      ${output ? labelledPre(strings.output, prettyJson(output)) : nothing}
-    </details>
-    ${renderImages(item, context)}`;
+  const word = strings.itemStates[item.state];
+  if (item.state === "done") return html`<span class="visually-hidden">${word}</span>`;
+  return html`<span class="state-icon state-icon-${item.state}"><span aria-hidden="true">${STATE_ICONS[item.state]}</span> ${word}</span>`;
 }
 
 export function actionCard(item: Item, context: ItemContext): TemplateResult {
   const { strings } = context;
   const fields = Object.entries(parseJsonObject(item.arguments) ?? {});
   return html`<div class="card action">
-    <div>${stateIcon(item, strings)} <span class="name">${item.name ?? strings.unnamedAction}</span></div>
+    <div><span class="name">${item.name ?? strings.unnamedAction}</span> ${stateIcon(item, strings)}</div>
     ${fields.length
       ? html`<dl>${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${valueText(value)}</dd></div>`)}</dl>`
       : nothing}
@@ -50,16 +39,25 @@ export function actionCard(item: Item, context: ItemContext): TemplateResult {
 }
 
 export function stepsCard(item: Item, context: ItemContext): TemplateResult {
+  // The row is kept empty until its round has ended, so that the text below does not move.
+  if (item.state === "live") return html`<div class="steps reserved"></div>`;
   return html`<details class="steps">
-    <summary><span>${ranForText(item.label, context.strings)}</span></summary>
-    <div class="steps-body">${(item.steps ?? []).map((step) => stepCard(step, context))}</div>
-  </details>`;
+      <summary><span>${ranForText(item.label, context.strings)}</span></summary>
+      ${stepList(item, context)}
+    </details>
+    ${renderImages(item, context)}`;
+}
+
+/** The steps nested in an item. */
+export function stepList(item: Item, context: ItemContext): TemplateResult | typeof nothing {
+  const steps = (item.steps ?? []).filter(({ state }) => state !== "withdrawn");
+  return steps.length ? html`<div class="steps-body">${steps.map((step) => stepCard(step, context))}</div>` : nothing;
 }
 
 function stepCard(step: Item, context: ItemContext): TemplateResult {
   if (step.kind === "reasoning") return html`<div class="thinking-text">${step.text ?? ""}</div>`;
   if (step.kind === "action") return actionCard(step, context);
-  return toolCard(step, context);
+  return toolRow(step, context);
 }
 
 export function thinkingCard(item: Item, strings: Strings): TemplateResult {
@@ -67,35 +65,6 @@ export function thinkingCard(item: Item, strings: Strings): TemplateResult {
     <summary>${strings.thinking} ${item.state === "live" ? stateIcon(item, strings) : nothing}</summary>
     <div class="thinking-text">${item.text ?? ""}</div>
   </details>`;
-}
-
-/** First line of the first string argument, shown next to the tool name. */
-function firstStringArgument(item: Item): TemplateResult | typeof nothing {
-  const fields = parseJsonObject(item.arguments);
-  const first = fields && Object.values(fields).find((value) => typeof value === "string");
-  return first ? html`<code class="first-argument">${(first as string).split("\n")[0]}</code>` : nothing;
-}
-
-function labelledPre(label: string, text: string): TemplateResult {
-  return html`<div class="labelled"><span class="muted">${label}</span><pre tabindex="0" dir="ltr">${text}</pre></div>`;
-}
-
-function prettyJson(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value ? JSON.stringify(value, null, 2) : text;
-  } catch {
-    return text;
-  }
-}
-
-function parseJsonObject(text: string | undefined): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text ?? "");
-    return typeof value === "object" && value && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function valueText(value: unknown): string {

@@ -13,5 +13,7 @@ export interface ItemContext {
   enlargeImage(src: string, alt: string): void;
   /** Edits a user message as a branch; missing in a read-only chat. */
   onEdit?: (item: Item) => void;
+  /** Starts a run again; missing in a read-only chat. */
+  onRetry?: (run: string) => void;
   copyText(text: string): void;
 }

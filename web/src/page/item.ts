@@ -2,14 +2,16 @@
 
 import type { Item } from "@millpond/client";
 import { html, nothing, type TemplateResult } from "lit";
-import { answerText, askHeading } from "../i18n/ask-text.ts";
+import { askHeading, answeredHeading } from "../i18n/ask-text.ts";
 import type { Strings } from "../i18n/strings.ts";
-import { actionCard, stepsCard, thinkingCard, toolCard } from "./cards.ts";
+import { actionCard, stepsCard, thinkingCard } from "./cards.ts";
+import { renderFailure } from "./failure.ts";
 import { escapeHiddenCharacters } from "./hidden-characters.ts";
 import { renderImages, renderSources } from "./images.ts";
 import type { ItemContext } from "./item-context.ts";
 import "./markdown-text.ts";
 import { requestSummary } from "./request-summary.ts";
+import { toolRow } from "./tool-row.ts";
 
 export function renderItem(item: Item, context: ItemContext): TemplateResult | typeof nothing {
   const { strings } = context;
@@ -23,7 +25,7 @@ export function renderItem(item: Item, context: ItemContext): TemplateResult | t
       return thinkingCard(item, strings);
     case "tool":
     case "entry":
-      return toolCard(item, context);
+      return toolRow(item, context);
     case "steps":
       return stepsCard(item, context);
     case "action":
@@ -31,7 +33,7 @@ export function renderItem(item: Item, context: ItemContext): TemplateResult | t
     case "ask":
       return renderAsk(item, strings);
     case "request":
-      return html`<p class="aside">${requestSummary(item, strings)}</p>`;
+      return html`<p class="aside">${strings.request}: ${requestSummary(item, strings)}</p>`;
     case "checkpoint":
       return html`<p class="aside">${strings.checkpointSaved} <code>${(item.text ?? item.id).slice(0, 12)}</code></p>`;
     case "withdrawal":
@@ -39,7 +41,7 @@ export function renderItem(item: Item, context: ItemContext): TemplateResult | t
     case "notice":
       return renderNotice(item, context);
     case "error":
-      return html`<p class="error"><span aria-hidden="true">✕</span> ${item.text ?? ""}</p>`;
+      return renderFailure(item, context);
   }
 }
 
@@ -70,10 +72,9 @@ function renderAgentText(item: Item, context: ItemContext): TemplateResult {
 }
 
 function renderAsk(item: Item, strings: Strings): TemplateResult {
-  const answer = item.result ?? item.label;
+  const heading = item.state === "live" ? askHeading(item.sort, strings) : answeredHeading(item, strings);
   return html`<div class="card small">
-    <span class="muted">${askHeading(item.sort, strings)}</span>
+    <span class="muted">${heading}</span>
     <pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.text ?? "")}</pre>
-    ${answer ? html`<p>${strings.answer}: ${answerText(answer, strings)}</p>` : nothing}
   </div>`;
 }

@@ -9,6 +9,8 @@ interface RequestRecord {
   tokensIn?: number;
   tokensOut?: number;
   model?: string;
+  streamingFailedMessage?: string;
+  cancelReason?: string;
 }
 
 export function requestSummary(item: Item, strings: Strings): string {
@@ -21,6 +23,8 @@ export function requestSummary(item: Item, strings: Strings): string {
   const count = (record.tokensIn ?? 0) + (record.tokensOut ?? 0);
   const parts = [record.model, count ? strings.tokens(strings.formatNumber(count)) : undefined];
   if (typeof record.cost === "number") parts.push(`$${record.cost.toFixed(4)}`);
-  if (item.state !== "done") parts.push(strings.itemStates[item.state]);
-  return parts.filter(Boolean).join(" · ");
+  const reason = record.streamingFailedMessage ?? record.cancelReason;
+  const state = record.cancelReason && !record.streamingFailedMessage ? strings.requestCancelled : strings.itemStates[item.state];
+  if (item.state !== "done") parts.push(reason ? `${state}: ${reason}` : state);
+  return parts.filter(Boolean).join(" · ") || strings.itemStates[item.state];
 }

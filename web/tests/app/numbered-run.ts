@@ -21,7 +21,8 @@ function numberedWords(word: (n: number) => string, from: number, to: number): s
   });
 }
 
-function contentBlock(index: number, start: object, deltas: object[]): string[] {
+/** Frames of one content block of a provider stream. */
+export function contentBlock(index: number, start: object, deltas: object[]): string[] {
   return [
     sseFrame("content_block_start", { index, content_block: start }),
     ...deltas.map((delta) => sseFrame("content_block_delta", { index, delta })),
@@ -29,7 +30,8 @@ function contentBlock(index: number, start: object, deltas: object[]): string[] 
   ];
 }
 
-function modelResponse(id: string, blocks: string[][], stop: string): string[] {
+/** Frames of one response of a provider stream. */
+export function modelResponse(id: string, blocks: string[][], stop: string): string[] {
   const message = { id, type: "message", role: "assistant", model: "pond-2", content: [], usage: { input_tokens: 3, output_tokens: 1 } };
   return [
     sseFrame("message_start", { message }),

@@ -60,8 +60,9 @@ async function buildOnce(): Promise<void> {
 
 function inputsStamp(): string {
   const hash = createHash("sha256");
-  for (const folder of ["src/markdown", "harness"]) {
-    for (const name of readdirSync(join(WEB, folder)).sort()) hash.update(name).update(readFileSync(join(WEB, folder, name)));
+  for (const folder of ["src", "harness", "packages/client/src"]) {
+    const names = readdirSync(join(WEB, folder), { recursive: true, encoding: "utf8" }).sort();
+    for (const name of names.filter((name) => statSync(join(WEB, folder, name)).isFile())) hash.update(name).update(readFileSync(join(WEB, folder, name)));
   }
   return hash.update(readFileSync(join(WEB, "package-lock.json"))).update(readFileSync(join(WEB, "vite.plugins.ts"))).digest("hex");
 }

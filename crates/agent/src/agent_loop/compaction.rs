@@ -118,7 +118,10 @@ impl AgentLoop {
             }
             attempt += 1;
         };
-        let options = IngestOptions { dialect: Some(config.dialect), run: RunOptions::default() };
+        let options = IngestOptions {
+            dialect: Some(config.dialect),
+            run: RunOptions { control_words: Vec::new(), ..config.run_options.clone() },
+        };
         let (mut ingest, mut summary) = (Ingest::new(&options), SummaryReply::default());
         let reading =
             read_reply_into_summary(reply, config.provider.timeouts(), &mut ingest, &mut summary);

@@ -115,7 +115,7 @@ impl AgentRun {
             }
             RunExit::Failed(detail) => {
                 self.connection.process_group.terminate().await;
-                self.finish_as_failed(&detail).await;
+                Box::pin(self.finish_as_failed(&detail)).await;
             }
         }
     }

@@ -44,7 +44,7 @@ impl Profile {
             sign_in_method: self.sign_in.clone(),
             hook_command: build_hook_command(),
             approval_mode,
-            control_words: self.build_control_words()?,
+            run_options: self.build_run_options()?,
             idle_time_max: self.patience.idle.map_or(AGENT_IDLE_TIME_MAX, Duration::from_secs),
             work_time_max: self.limits.run_limits().work_time,
             answer_timeout: self.limits.run_limits().answer_timeout,

@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use millpond_engine::event::{Event, Executor, Millis, Sink, StepId, ToolKind, UsageScope};
+use millpond_engine::event::{Event, Executor, Millis, Sink, StepId, ToolKind, Trace, UsageScope};
 use millpond_log::TimedEvent;
 use millpond_log::clock::now_ms;
 use millpond_log::digest::Digest;
+use millpond_log::id::{RunId, SessionId};
+use millpond_log::stream_debug::StreamDebug;
 use serde_json::Value;
 
 use crate::approval::escape_invisible_chars;
@@ -41,6 +43,16 @@ pub(super) struct EventSink {
     answer_timeout: Duration,
     /// Arguments of the calls that have not ended.
     call_arguments: BTreeMap<StepId, KeptArguments>,
+    /// Debug log of the run's decisions.
+    pub(super) stream_debug: Option<RunDebug>,
+}
+
+/// Debug log of one run.
+#[derive(Debug)]
+pub(super) struct RunDebug {
+    pub(super) stream_debug: StreamDebug,
+    pub(super) session: SessionId,
+    pub(super) run: RunId,
 }
 
 /// The beginning of a call's arguments, and the size of the rest.
@@ -77,6 +89,12 @@ impl Sink for EventSink {
             }
         }
     }
+
+    fn on_trace(&mut self, trace: Trace<'_>) {
+        if let Some(RunDebug { stream_debug, session, run }) = &self.stream_debug {
+            stream_debug.write_trace_if_on(*session, *run, &trace);
+        }
+    }
 }
 
 impl EventSink {
@@ -90,6 +108,7 @@ impl EventSink {
             rates,
             answer_timeout,
             call_arguments: BTreeMap::new(),
+            stream_debug: None,
         }
     }
 
@@ -142,7 +161,7 @@ impl EventSink {
                 round,
                 call,
                 name,
-                kind: ToolKind::Function,
+                kind: kind @ (ToolKind::Function | ToolKind::Action),
                 executor: executor @ Executor::Client,
                 server: None,
                 parent,
@@ -151,7 +170,7 @@ impl EventSink {
                 round,
                 call,
                 name: details.name.clone().into(),
-                kind: details.kind,
+                kind: if kind == ToolKind::Action { kind } else { details.kind },
                 executor,
                 server: details.server.clone().map(Into::into),
                 parent,

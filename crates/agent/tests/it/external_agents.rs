@@ -10,6 +10,7 @@ use millpond_agent::external::{AgentKind, ExternalAgent, ExternalAgentConfig};
 use millpond_engine::event::{AnsweredBy, Event, FailureReason, Outcome, ToolOutcome};
 use millpond_engine::filter::{ControlMeaning, ControlWord};
 use millpond_engine::ingest::DialectName;
+use millpond_engine::run::RunOptions;
 use millpond_log::runs::AnswerResult;
 use serde_json::Map;
 
@@ -37,7 +38,7 @@ fn scripted_agent_config(folder: &Path, arguments: &[&str]) -> ExternalAgentConf
         hook_command: Vec::new(),
         sign_in_method: None,
         approval_mode: ApprovalMode::Ask,
-        control_words: Vec::new(),
+        run_options: RunOptions::default(),
         idle_time_max: Duration::from_mins(1),
         work_time_max: Duration::from_mins(1),
         answer_timeout: Duration::from_mins(1),
@@ -252,7 +253,7 @@ async fn l9_an_agent_that_has_nothing_to_report_is_asked_once_and_remembered() {
     let mut config = folders.agent_config(&[]);
     config.kind = AgentKind::Command;
     config.dialect = Some(DialectName::GeminiCli);
-    config.control_words =
+    config.run_options.control_words =
         vec![ControlWord::new("HEARTBEAT_OK", ControlMeaning::NothingToReport).unwrap()];
     let init = r#"{"type":"init","session_id":"g-1","model":"m"}"#;
     let heartbeat_line =

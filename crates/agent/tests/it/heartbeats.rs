@@ -22,7 +22,7 @@ async fn l9_a_heartbeat_with_nothing_to_report_is_silent() {
     let (provider, requests) = serve_replies(vec![quiet_reply, news_reply]).await;
     let mut config = demo_config(folder.path());
     config.provider = provider;
-    config.control_words =
+    config.run_options.control_words =
         vec![ControlWord::new("HEARTBEAT_OK", ControlMeaning::NothingToReport).unwrap()];
     let mut gateway = TestGateway::new(data.path(), config).await;
     let beat = Heartbeat::new("* * * * *", "Watch", "How is it?", "HEARTBEAT_OK").unwrap();

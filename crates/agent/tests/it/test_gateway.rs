@@ -12,6 +12,7 @@ use millpond_agent::provider::Provider;
 use millpond_agent::tools::{BuiltinTool, Toolbox, WorkingFolder};
 use millpond_engine::event::{Ending, Event, Image, Record};
 use millpond_engine::ingest::DialectName;
+use millpond_engine::run::RunOptions;
 use millpond_log::agent::Agent;
 use millpond_log::id::{OwnerId, QueuedId, RunId, SessionId};
 use millpond_log::queue::Delivery;
@@ -51,7 +52,7 @@ pub(crate) fn demo_config(folder: &Path) -> ModelAgentConfig {
         approval_mode: ApprovalMode::Ask,
         limits: RunLimits::default(),
         rates: TokenRates::default(),
-        control_words: Vec::new(),
+        run_options: RunOptions::default(),
         checkpoints: None,
     }
 }

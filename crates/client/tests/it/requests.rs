@@ -7,6 +7,7 @@ use millpond_client::limits::BLOB_BYTES_MAX;
 use millpond_client::messages::{Delivery, NewMessage};
 use millpond_client::runs::{AnswerError, CancelError, RunState};
 use millpond_engine::event::Outcome;
+use millpond_engine::run::SourceOptions;
 use tokio::sync::mpsc;
 
 use crate::server::{End, Script, refusal, response, start_server};
@@ -157,7 +158,8 @@ async fn a_stream_is_ingested_chunk_by_chunk() {
         chunks.send(b"data: 1".to_vec()).await.unwrap();
         chunks.send(b"\n\n".to_vec()).await.unwrap();
         drop(chunks);
-        let done = client.ingest_stream("auto", Some("s1"), queued).await;
+        let done =
+            client.ingest_stream("auto", Some("s1"), &SourceOptions::default(), queued).await;
         assert_eq!(done.is_ok(), expected, "{done:?}");
         let request = requests.recv().await.unwrap();
         assert!(request.head.starts_with("post /v1/ingest/auto?session=s1 "), "{}", request.head);

@@ -31,7 +31,7 @@ pub enum Trace<'a> {
         /// Frames that were buffered before the decision.
         frames_before: usize,
     },
-    /// The first text or reasoning of a round arrived.
+    /// The first visible text of a round arrived, which clears its overlay.
     FirstToken {
         /// Number of the round.
         round: u32,

@@ -13,7 +13,7 @@ pub enum Piece<'a> {
     HiddenContent(TagClass, &'a str),
     /// A tag itself.
     Markup(MarkupClass, &'a str),
-    /// A control word.
+    /// A control word, or marks that are hidden with one.
     ControlWord(ControlMeaning, &'a str),
     /// The end of a thought that was never opened: the visible text of the message before it is
     /// thinking.

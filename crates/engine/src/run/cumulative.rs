@@ -4,7 +4,7 @@
 //! Does not: guess that a source is cumulative; its dialect or a quirk declares it.
 
 use crate::event::{Event, MarkupClass};
-use crate::filter::{Filter, Piece};
+use crate::filter::{MessageFilter, Piece};
 
 use super::finish_request::{FinishRequest, TextBeforeWord};
 use super::message_state::{AfterReasoningTag, MessageState, MessageText, OpenMessage};
@@ -32,7 +32,7 @@ impl RunState {
     pub(super) fn append_or_rewrite_cumulative_text(
         &mut self,
         raw: &str,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         // Must come first: a new round forgets the text of the previous message.
@@ -62,7 +62,7 @@ impl RunState {
         visible: &str,
         hidden: &str,
         whole: &str,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) -> Option<RefilteredText> {
         self.close_reasoning_and_defer_end(out);
@@ -89,7 +89,7 @@ impl RunState {
     /// its start.
     fn end_unremembered_and_get_text(
         &mut self,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) -> &mut CumulativeText {
         if self.cumulative.is_none() && matches!(self.message_state, MessageState::Open(_)) {
@@ -102,7 +102,7 @@ impl RunState {
     pub(super) fn append_and_remember_text(
         &mut self,
         text: &str,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         self.ensure_round_or_end_run(filter, out);
@@ -120,7 +120,7 @@ pub(super) struct RefilteredText {
 }
 
 /// Filters the whole text `raw` by the same rules as text that arrives in deltas.
-pub(super) fn push_whole_text_and_split(raw: &str, filter: &mut Filter) -> RefilteredText {
+pub(super) fn push_whole_text_and_split(raw: &str, filter: &mut MessageFilter) -> RefilteredText {
     let (mut visible, mut hidden) = (String::new(), String::new());
     let mut asks = FinishRequest::None;
     let mut after_tag = AfterReasoningTag::No;

@@ -4,7 +4,7 @@
 use crate::event::{
     AnsweredBy, Ending, Event, FailureReason, MessageId, Outcome, Reply, StopReason,
 };
-use crate::filter::Filter;
+use crate::filter::MessageFilter;
 
 use super::{EventEmitter, InputEnd, Lifecycle, RunState, writer};
 
@@ -34,7 +34,7 @@ impl RunState {
     pub(super) fn end_run(
         &mut self,
         cut: InputEnd,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         if self.lifecycle == Lifecycle::Ended {

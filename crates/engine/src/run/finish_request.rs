@@ -5,7 +5,7 @@
 //! Does not: find or hide the word; the filter does.
 
 use crate::event::{DroppedReason, MessageId, StepId, StopReason, Trace};
-use crate::filter::{ControlMeaning, Filter};
+use crate::filter::{ControlMeaning, MessageFilter};
 
 use super::{EventEmitter, InputEnd, Lifecycle, ReportedEnd, RunState};
 
@@ -82,6 +82,9 @@ pub(super) struct FinishOrigin {
 impl RunState {
     /// Applies a control word of the open message.
     pub(super) fn apply_control_word(&mut self, meaning: ControlMeaning) {
+        if self.apply_control_word_to_implied_thought(meaning) {
+            return;
+        }
         let before = if self.message_state.open_id().is_some() {
             TextBeforeWord::Text
         } else {
@@ -129,7 +132,11 @@ impl RunState {
     }
 
     /// Ends the run before the next reply or prompt, if that was requested.
-    pub(super) fn end_run_if_requested(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    pub(super) fn end_run_if_requested(
+        &mut self,
+        filter: &mut MessageFilter,
+        out: &mut EventEmitter<'_>,
+    ) {
         match (self.finish_state, &self.reported_end) {
             (FinishState::NotRequested, _) => {}
             // The reply was cut off, so the request does not count.
@@ -152,7 +159,7 @@ impl RunState {
     /// Ends the run before a prompt, if that was requested and no tool of the reply is running.
     pub(super) fn end_requested_run_unless_tools_open(
         &mut self,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         if let FinishState::Requested(finisher) | FinishState::ToolsEnded(finisher) =

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::event::{MessageId, MessagePhase};
-use crate::filter::Filter;
+use crate::filter::MessageFilter;
 use crate::limits::SUSPENDED_MESSAGES_MAX;
 
 use super::cumulative::CumulativeText;
@@ -66,7 +66,7 @@ pub(super) struct MessageSlots {
 /// State of a message while text is appended to another one.
 #[derive(Clone, Debug, PartialEq)]
 struct SuspendedMessage {
-    filter: Filter,
+    filter: MessageFilter,
     lifetime: MessageLifetime,
     state: MessageState,
     cumulative: Option<CumulativeText>,
@@ -139,7 +139,7 @@ impl RunState {
     pub(super) fn end_or_suspend_message(
         &mut self,
         interruption: TextInterruption,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         if self.slots.lifetime.outlasts(interruption) {
@@ -153,9 +153,10 @@ impl RunState {
     /// suspended messages that do not outlast steps.
     pub(super) fn end_or_suspend_messages_for_step(
         &mut self,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
+        self.release_implied_thought_for_step(filter, out);
         if self.slots.lifetime.outlasts(TextInterruption::Step) {
             self.emit_held_text(filter, out);
         }
@@ -167,7 +168,7 @@ impl RunState {
     pub(super) fn end_suspended_messages(
         &mut self,
         interruption: TextInterruption,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         if self.slots.suspended.is_empty() {
@@ -180,7 +181,11 @@ impl RunState {
     }
 
     /// Ends all messages that are open.
-    pub(super) fn end_all_messages(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    pub(super) fn end_all_messages(
+        &mut self,
+        filter: &mut MessageFilter,
+        out: &mut EventEmitter<'_>,
+    ) {
         self.close_message_and_defer_end(filter, out);
         while let Some(&(slot, _)) = self.slots.suspended.front() {
             self.resume_suspended_message(slot, filter);
@@ -193,7 +198,7 @@ impl RunState {
     pub(super) fn drop_suspended_messages_from(
         &mut self,
         first: u32,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) -> Vec<MessageId> {
         let is_later =
@@ -215,7 +220,7 @@ impl RunState {
 
     /// Suspends the current message and makes an empty slot the current one; ends the oldest
     /// suspended message if there are too many.
-    fn suspend_message(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
+    fn suspend_message(&mut self, filter: &mut MessageFilter, out: &mut EventEmitter<'_>) {
         if self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);
         }
@@ -239,7 +244,7 @@ impl RunState {
     }
 
     /// Makes a suspended message the current one; the current slot, which must be empty, goes.
-    fn resume_suspended_message(&mut self, slot: SlotNumber, filter: &mut Filter) {
+    fn resume_suspended_message(&mut self, slot: SlotNumber, filter: &mut MessageFilter) {
         if let Some(at) = self.slots.position(slot) {
             self.exchange_with_suspended(at, filter);
             self.slots.suspended.remove(at);
@@ -251,7 +256,7 @@ impl RunState {
     pub(super) fn resume_message(
         &mut self,
         slot: SlotNumber,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) -> bool {
         if slot == self.slots.current {
@@ -271,7 +276,7 @@ impl RunState {
     }
 
     /// Exchanges the current message with a suspended one.
-    fn exchange_with_suspended(&mut self, at: usize, filter: &mut Filter) {
+    fn exchange_with_suspended(&mut self, at: usize, filter: &mut MessageFilter) {
         use std::mem::swap;
         let (slot, other) = &mut self.slots.suspended[at];
         swap(&mut self.slots.current, slot);

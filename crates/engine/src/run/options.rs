@@ -1,7 +1,9 @@
-//! Options of a run: hidden tags, control words, quirks and the handling of seals.
+//! Options of a run: hidden tags, control words, quirks, actions and the handling of seals.
 
 use std::sync::Arc;
 
+use super::action_names::ActionNames;
+use super::source_options::find_similar_name;
 use crate::filter::{ControlWord, FilterStart, TagTable};
 
 /// Options of a run, from the profile of its source.
@@ -17,6 +19,8 @@ pub struct RunOptions {
     pub control_words: Vec<ControlWord>,
     /// Handling of provider seals.
     pub seal_policy: SealPolicy,
+    /// Names of tools that act on a computer or browser.
+    pub action_names: ActionNames,
 }
 
 /// Handling of seals: provider state that must be sent back to continue the conversation.
@@ -56,7 +60,10 @@ pub struct UnknownQuirk(pub String);
 impl std::fmt::Display for UnknownQuirk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&str> = Quirk::ALL.iter().map(|quirk| quirk.as_str()).collect();
-        write!(f, "unknown quirk `{}` (known: {})", self.0, names.join(", "))
+        match find_similar_name(&self.0, names.iter().copied()) {
+            Some(near) => write!(f, "unknown quirk `{}`; did you mean `{near}`?", self.0),
+            None => write!(f, "unknown quirk `{}` (known: {})", self.0, names.join(", ")),
+        }
     }
 }
 

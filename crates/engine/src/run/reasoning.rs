@@ -2,10 +2,10 @@
 //! field.
 
 use crate::event::{Event, MarkupClass, ReasoningOrigin, StepId};
-use crate::filter::Filter;
+use crate::filter::MessageFilter;
 use crate::limits::LEADING_BLANK_BYTES_MAX;
 
-use super::{EndedPart, EventEmitter, RunState};
+use super::{EndedPart, EventEmitter, RunState, ThoughtStart};
 
 /// State of the current reasoning step.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ impl RunState {
         &mut self,
         text: &str,
         origin: ReasoningOrigin,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         if text.is_empty() {
@@ -56,7 +56,7 @@ impl RunState {
         if self.should_drop_late_text() {
             return RunState::trace_late_text(text, out);
         }
-        self.trace_first_token(out);
+        self.release_implied_thought_for_step(filter, out);
         if matches!(self.reasoning_state, ReasoningState::None) || self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);
             self.reasoning_state = ReasoningState::Blank { origin, text: String::new() };
@@ -106,6 +106,7 @@ impl RunState {
         let step = StepId(self.step_count);
         self.step_count += 1;
         if origin != ReasoningOrigin::Tag {
+            self.thought_start = ThoughtStart::Declared;
             self.mark_text_interrupted_by_reasoning();
         }
         out.emit_after_deferred_ends(Event::ReasoningStarted {

@@ -70,14 +70,11 @@ impl RunState {
 
     fn replay_step_start(&mut self, step: StepId) {
         self.step_count = step.0 + 1;
-        if let Some(round) = &mut self.open_round {
-            round.first_token_traced = true;
-        }
     }
 
     fn replay_message_start(&mut self, message: MessageId, phase: Option<MessagePhase>) {
         if let Some(round) = &mut self.open_round {
-            round.first_token_traced = true;
+            round.first_text_traced = true;
             round.last_message = Some(MessageText::empty(message));
             if phase == Some(MessagePhase::Final) {
                 round.last_final_message = Some(message);

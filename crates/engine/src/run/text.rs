@@ -3,7 +3,7 @@
 use crate::event::{
     DroppedReason, Event, HeldReason, MarkupClass, MessageId, Trace, UnrecognisedReason,
 };
-use crate::filter::{Filter, Piece, TagClass};
+use crate::filter::{MessageFilter, Piece, TagClass};
 use crate::limits::LEADING_BLANK_BYTES_MAX;
 
 use super::fingerprint::Fingerprint;
@@ -23,7 +23,7 @@ impl RunState {
     pub(super) fn append_text(
         &mut self,
         text: &str,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         if text.is_empty() {
@@ -33,7 +33,6 @@ impl RunState {
         if self.should_drop_late_text() {
             return RunState::trace_late_text(text, out);
         }
-        self.trace_first_token(out);
         if !matches!(self.reasoning_state, ReasoningState::None) && !self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);
         }
@@ -57,12 +56,17 @@ impl RunState {
             cumulative.hidden.push_str(text);
         }
         match piece {
-            Piece::Visible(text) => self.append_or_hold_visible_text(text, out),
+            Piece::Visible(text) => {
+                if !self.append_to_implied_thought(text, out) {
+                    self.append_or_hold_visible_text(text, out);
+                }
+            }
             Piece::HiddenContent(TagClass::Reasoning, text) => self.append_tag_reasoning(text, out),
             Piece::HiddenContent(TagClass::Tool | TagClass::Unwrapped, text) => {
                 out.emit_hidden_markup(MarkupClass::Tool, text);
             }
             Piece::Markup(MarkupClass::Reasoning, text) => {
+                self.release_implied_thought(out);
                 self.hide_blank_before_tag(out);
                 if self.is_reasoning_from_tag() {
                     self.close_reasoning_and_defer_end(out);
@@ -71,6 +75,7 @@ impl RunState {
             }
             Piece::Markup(class, text) => out.emit_hidden_markup(class, text),
             Piece::UnopenedThoughtEnd(text) => {
+                self.end_implied_thought(out);
                 self.withdraw_open_message_as_thought(out);
                 out.emit_hidden_markup(MarkupClass::Reasoning, text);
             }
@@ -120,6 +125,7 @@ impl RunState {
             return;
         };
         self.ensure_open_message(out);
+        self.trace_first_text(out);
         let kept = match after_tag {
             AfterReasoningTag::No => 0,
             AfterReasoningTag::Yes => white_space_len_owned_by_tag(&blank, &text[..first]),
@@ -221,7 +227,7 @@ impl RunState {
     /// Closes the message, emits its citations and defers its end.
     pub(super) fn close_message_and_defer_end(
         &mut self,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         if let Some(message) = self.close_message_without_end_event(filter, out) {
@@ -234,7 +240,7 @@ impl RunState {
     /// started; its end is not emitted.
     pub(super) fn close_message_without_end_event(
         &mut self,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) -> Option<MessageId> {
         filter.end_message_keeping_open_tag(&mut |piece| self.apply_piece(piece, out));
@@ -268,8 +274,12 @@ impl RunState {
     }
 
     /// Emits the text that the filter holds for the current message, which stays open.
-    pub(super) fn emit_held_text(&mut self, filter: &mut Filter, out: &mut EventEmitter<'_>) {
-        filter.end_message_keeping_open_tag(&mut |piece| self.apply_piece(piece, out));
+    pub(super) fn emit_held_text(
+        &mut self,
+        filter: &mut MessageFilter,
+        out: &mut EventEmitter<'_>,
+    ) {
+        filter.flush_for_step(&mut |piece| self.apply_piece(piece, out));
     }
 
     /// Emits the pending citations for `message`.

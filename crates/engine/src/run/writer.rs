@@ -10,7 +10,7 @@ use crate::event::{
     AnsweredBy, AskKind, AskOption, Event, FailureReason, Image, MessageId, Millis, NoticeLevel,
     Sink, StepId, StopReason, TextMode, UnrecognisedReason, Usage, UsageScope,
 };
-use crate::filter::Filter;
+use crate::filter::MessageFilter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
 
 pub(crate) use reissue::RewindPoint;
@@ -23,7 +23,7 @@ use super::{EventEmitter, InputEnd, Lifecycle, ReportedEnd, RoundBoundaries, Run
 /// Append handle of one run. Emits events to the sink as soon as they are decided.
 #[allow(missing_debug_implementations, reason = "borrows a sink that need not have one")]
 pub struct Writer<'a> {
-    filter: &'a mut Filter,
+    filter: &'a mut MessageFilter,
     state: &'a mut RunState,
     emitter: EventEmitter<'a>,
 }
@@ -198,6 +198,11 @@ impl Writer<'_> {
     /// True if the agent requested the end of the run with a control word, or the run has ended.
     pub fn is_end_requested_or_ended(&self) -> bool {
         self.is_ended() || self.state.finish_state != FinishState::NotRequested
+    }
+
+    /// Traces input that is dropped because it came after the end of its reply.
+    pub(crate) fn trace_late_input(&mut self, input: &str) {
+        RunState::trace_late_text(input, &mut self.emitter);
     }
 
     /// True if the source has reported an end.

@@ -10,6 +10,7 @@ use crate::event::{AnsweredBy, Event, MessageId, Record, StepId, StopReason, Too
 use crate::event_family;
 use crate::limits::OPEN_ASKS_MAX;
 
+use super::failure::failure_item;
 use super::image_ref::ImageRef;
 use super::item::{Item, ItemKey, ItemKind, ItemState};
 use super::patch::{Ask, EndedRun, Patch, ResolvedAsk, Status};
@@ -103,12 +104,16 @@ impl CommonFold {
         }
     }
 
-    /// Settles all items, because nothing changes those of an ended run, and ends the run.
+    /// Puts the run's failure, settles all items, because nothing changes those of an ended run, and
+    /// ends the run.
     pub(super) fn settle_and_end_run<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
+        if let Some(item) = failure_item(record) {
+            out(Patch::Put { key: self.allocate_key(), item });
+        }
         self.settled_keys.settle_all_below(self.next_key);
         self.emit_settled_if_grown(out);
         self.end_run(record, out);
@@ -280,6 +285,11 @@ impl CommonFold {
             AskResolution::Resolved => ViewTask::ResolveLateAsk,
             AskResolution::NotOpen => ViewTask::Skip,
         }
+    }
+
+    /// Id of the active run.
+    pub(super) fn active_run(&self) -> Option<&str> {
+        self.run.as_deref()
     }
 
     /// Text so far of a message of the open round.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Citation, Event, Millis, StepId, ToolOutcome};
+use crate::tool::ToolDescription;
 
 use super::image_ref::ImageRef;
 
@@ -48,6 +49,9 @@ pub enum ItemKind {
     Withdrawal,
 }
 
+/// Sort of an item that says how its run ended.
+pub(super) const ENDING_SORT: &str = "ending";
+
 /// State of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -58,6 +62,8 @@ pub enum ItemState {
     Live,
     /// Complete.
     Done,
+    /// The tool was called; its result is expected.
+    Pending,
     /// The tool was called; its result is unknown or is a separate item.
     Called,
     /// The tool failed.
@@ -79,6 +85,19 @@ impl ItemState {
                 | Event::ReasoningEnded { incomplete: true, .. }
         );
         if is_cut { ItemState::Incomplete } else { ItemState::Done }
+    }
+}
+
+impl ItemState {
+    /// Outcome of a tool in this state.
+    pub(crate) fn tool_outcome(self) -> ToolOutcome {
+        match self {
+            ItemState::Done => ToolOutcome::Succeeded,
+            ItemState::Failed => ToolOutcome::Failed,
+            ItemState::Denied => ToolOutcome::Denied,
+            ItemState::Live | ItemState::Pending | ItemState::Called => ToolOutcome::NoResult,
+            ItemState::Incomplete | ItemState::Withdrawn => ToolOutcome::Cut,
+        }
     }
 }
 
@@ -130,6 +149,9 @@ pub struct Item<'a> {
     /// JSON, as the model wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Cow<'a, str>>,
+    /// Normalised description of a tool call, once its arguments are complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Box<ToolDescription>>,
     /// Output of a tool, or the answer to an ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Cow<'a, str>>,
@@ -170,6 +192,7 @@ impl<'a> Item<'a> {
             sort: None,
             call: None,
             arguments: None,
+            description: None,
             result: None,
             label: None,
             ran_for_ms: None,
@@ -177,6 +200,24 @@ impl<'a> Item<'a> {
             images: Vec::new(),
             citations: Vec::new(),
         }
+    }
+
+    /// Returns true if the item says how its run ended.
+    pub fn is_ending(&self) -> bool {
+        self.sort.as_deref() == Some(ENDING_SORT)
+    }
+
+    /// Empties the item and marks it as withdrawn.
+    pub(super) fn clear_as_withdrawn(&mut self) {
+        self.state = ItemState::Withdrawn;
+        self.text = Cow::Borrowed("");
+        self.arguments = None;
+        self.description = None;
+        self.result = None;
+        self.label = None;
+        self.steps.clear();
+        self.images.clear();
+        self.citations.clear();
     }
 
     /// Converts to owned texts.
@@ -196,6 +237,7 @@ impl<'a> Item<'a> {
             sort: self.sort.map(own),
             call: self.call.map(own),
             arguments: self.arguments.map(own),
+            description: self.description,
             result: self.result.map(own),
             label: self.label.map(own),
             ran_for_ms: self.ran_for_ms,

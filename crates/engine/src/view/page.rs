@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Millis;
 
+use super::call_result::add_result_to_call;
 use super::item::{Item, ItemKey, ItemState};
 use super::items::Items;
 use super::patch::{Ask, EndedRun, Overlay, Patch, Settled, Status};
@@ -48,31 +49,27 @@ impl Page {
                 self.items.insert(*key, item.clone().into_owned());
             }
             Patch::Next { key, at_ms, text } => self.close_last_and_insert_next(*key, *at_ms, text),
-            Patch::Append { key, text } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    item.text.to_mut().push_str(text);
-                }
-            }
-            Patch::Rewrite { key, kept_bytes, text } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    super::truncate_and_append(item.text.to_mut(), *kept_bytes, text);
-                }
-            }
+            Patch::Append { key, text } => self.change_item_if_known(*key, |item| {
+                item.text.to_mut().push_str(text);
+            }),
+            Patch::Rewrite { key, kept_bytes, text } => self.change_item_if_known(*key, |item| {
+                super::truncate_and_append(item.text.to_mut(), *kept_bytes, text);
+            }),
             Patch::Close { key, state } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    item.state = *state;
-                }
+                self.change_item_if_known(*key, |item| item.state = *state);
             }
-            Patch::Attach { key, image } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    item.images.push(image.clone().into_owned());
-                }
+            Patch::Result { key, call, entry } => {
+                self.change_item_if_known(*key, |item| add_result_to_call(item, call, entry));
             }
-            Patch::Cite { key, citation } => {
-                if let Some(item) = self.items.get_mut(*key) {
-                    item.citations.push(citation.clone().into_owned());
-                }
-            }
+            Patch::Attach { key, image } => self.change_item_if_known(*key, |item| {
+                item.images.push(image.clone().into_owned());
+            }),
+            Patch::Cite { key, citation } => self.change_item_if_known(*key, |item| {
+                item.citations.push(citation.clone().into_owned());
+            }),
+            Patch::Describe { key, description } => self.change_item_if_known(*key, |item| {
+                item.description = Some(description.clone());
+            }),
             Patch::Remove { key } => {
                 self.items.remove(*key);
             }
@@ -109,17 +106,16 @@ impl Page {
         }
     }
 
+    fn change_item_if_known(&mut self, key: ItemKey, change: impl FnOnce(&mut Item<'static>)) {
+        if let Some(item) = self.items.get_mut(key) {
+            change(item);
+        }
+    }
+
     /// Empties the item and marks it as withdrawn.
     fn clear_item_as_withdrawn(&mut self, key: ItemKey) {
         if let Some(item) = self.items.get_mut(key) {
-            item.state = ItemState::Withdrawn;
-            item.text = Cow::Borrowed("");
-            item.arguments = None;
-            item.result = None;
-            item.label = None;
-            item.steps.clear();
-            item.images.clear();
-            item.citations.clear();
+            item.clear_as_withdrawn();
         }
     }
 

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Citation, Millis};
+use crate::tool::ToolDescription;
 
 use super::image_ref::ImageRef;
 use super::item::{Item, ItemKey, ItemState};
@@ -65,6 +66,15 @@ pub enum Patch<'a> {
         /// The state.
         state: ItemState,
     },
+    /// Adds its result to a tool call on the page, in the same row.
+    Result {
+        /// The item of the call, or of the control that it is folded under.
+        key: ItemKey,
+        /// Id of the call.
+        call: Cow<'a, str>,
+        /// The result, as an entry of its own.
+        entry: Item<'a>,
+    },
     /// Adds an image to the item.
     Attach {
         /// The item.
@@ -78,6 +88,13 @@ pub enum Patch<'a> {
         key: ItemKey,
         /// The citation.
         citation: Citation<'a>,
+    },
+    /// Sets the description of a tool call, once its result is known.
+    Describe {
+        /// The item.
+        key: ItemKey,
+        /// The description.
+        description: Box<ToolDescription>,
     },
     /// Removes the item.
     Remove {
@@ -139,8 +156,12 @@ impl Patch<'_> {
                 Patch::Rewrite { key, kept_bytes, text: into_owned_cow(text) }
             }
             Patch::Close { key, state } => Patch::Close { key, state },
+            Patch::Result { key, call, entry } => {
+                Patch::Result { key, call: into_owned_cow(call), entry: entry.into_owned() }
+            }
             Patch::Attach { key, image } => Patch::Attach { key, image: image.into_owned() },
             Patch::Cite { key, citation } => Patch::Cite { key, citation: citation.into_owned() },
+            Patch::Describe { key, description } => Patch::Describe { key, description },
             Patch::Remove { key } => Patch::Remove { key },
             Patch::Withdraw { keys } => Patch::Withdraw { keys },
             Patch::RoundClosed { round, from } => Patch::RoundClosed { round, from },

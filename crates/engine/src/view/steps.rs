@@ -6,16 +6,20 @@
 //! a result, and the positions of the run's parts.
 //!
 //! Invariant: nothing from before a round's first text is on the page before the round has ended,
-//! and no overlay is shown after that text. Text settles when its message has ended, a step when it
-//! has; but in a round with folded steps nothing settles before their control, which is put above the
-//! text when the round has ended.
+//! and no overlay and no status line is shown after that text. Text settles when its message has
+//! ended, a step when it has; but in a round with folded steps nothing settles before their control.
+//! The control's row is reserved above the first text and filled when the round has ended. A result
+//! that comes after its round is added to its call, in the same row, which settles then.
 
+mod describe;
 mod duration;
 mod message_parts;
 mod messages;
 mod open_steps;
 mod overlay;
+mod results;
 mod round;
+mod status_line;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +34,9 @@ use super::{Thinking, ViewOptions};
 
 use message_parts::MessageParts;
 use open_steps::{OpenSteps, Step, StepPlacement};
+use results::AwaitedResults;
 use round::{Round, RoundStage};
+use status_line::StatusLine;
 
 /// Fold of one session into the `steps` view.
 #[derive(Clone, Debug)]
@@ -43,8 +49,10 @@ pub struct Steps {
     /// Messages that have not ended; their last parts are open.
     open_messages: BTreeSet<MessageId>,
     open: OpenSteps,
-    /// Items of steps on the page: inline, as an entry, or both.
+    /// Items of steps on the page: inline, or an entry.
     placed: BTreeSet<(StepId, ItemKey)>,
+    awaited: AwaitedResults,
+    status_line: StatusLine,
     suppressed_overlays: u64,
 }
 
@@ -59,6 +67,8 @@ impl Steps {
             open_messages: BTreeSet::new(),
             open: OpenSteps::default(),
             placed: BTreeSet::new(),
+            awaited: AwaitedResults::default(),
+            status_line: StatusLine::default(),
             suppressed_overlays: 0,
         }
     }
@@ -70,7 +80,13 @@ impl Steps {
 
     /// Applies one record and emits the patches it causes.
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
-        match self.base.apply(record, out) {
+        let Steps { base, status_line, .. } = self;
+        let task = base.apply(record, &mut |patch| {
+            if let Some(patch) = status_line.replace_status_beside_text(patch) {
+                out(patch);
+            }
+        });
+        match task {
             ViewTask::Skip | ViewTask::ResetRun | ViewTask::ResolveLateAsk => {}
             ViewTask::ApplyEvent => self.apply_event(record, out),
             ViewTask::EndRun => self.end_run(record, out),
@@ -164,14 +180,15 @@ impl Steps {
         self.close_open_parts(item_state_at_run_end(record), out);
         self.open_messages.clear();
         self.close_round(record, out);
-        for step in self.open.steps_between_rounds() {
-            self.remove_step_and_put_entry_unless_only_called(step, out);
+        for step in self.open.steps_outside_rounds() {
+            self.take_step_and_emit_result(step, out);
         }
         self.base.settle_and_end_run(record, out);
         self.round = Round::default();
         self.messages.clear();
         self.open = OpenSteps::default();
         self.placed.clear();
+        self.awaited = AwaitedResults::default();
     }
 }
 
@@ -233,8 +250,8 @@ impl Steps {
     ) {
         match self.open.mark_step_ended(id, state, detail, at_ms) {
             None | Some(StepPlacement::NestedIn(_)) => {}
-            Some(StepPlacement::BetweenRounds) => {
-                self.remove_step_and_put_entry_unless_only_called(id, out);
+            Some(StepPlacement::BetweenRounds | StepPlacement::AwaitingResult(_)) => {
+                self.take_step_and_emit_result(id, out);
             }
             Some(StepPlacement::Folded) => {
                 self.round.open_folded_steps.remove(&id);
@@ -247,20 +264,6 @@ impl Steps {
                 }
                 self.update_overlay_or_count_suppressed(out);
             }
-        }
-    }
-
-    /// Removes a step outside any round and puts its result, if any, as an entry.
-    fn remove_step_and_put_entry_unless_only_called<'r>(
-        &mut self,
-        id: StepId,
-        out: &mut impl FnMut(Patch<'r>),
-    ) {
-        if let Some(item) = self.open.remove_step_and_build_entry(id) {
-            let key = self.base.allocate_key();
-            self.base.allow_item_to_settle(key);
-            self.placed.insert((id, key));
-            out(Patch::Put { key, item });
         }
     }
 
@@ -283,6 +286,7 @@ impl Steps {
         self.open_messages.retain(|open| !messages.contains(open));
         let mut was_open = false;
         for step in steps {
+            self.withdraw_result_if_awaited(*step, out);
             self.open.take_step_with_nested(*step);
             was_open |= self.round.open_folded_steps.remove(step);
             let placed: Vec<ItemKey> = self.item_keys_of_step(*step).collect();

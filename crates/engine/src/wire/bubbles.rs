@@ -18,7 +18,7 @@ pub(super) fn emit_frames(
     emit: &mut FrameSink<'_>,
 ) {
     match patch {
-        Patch::Put { item, .. } => {
+        Patch::Put { item, .. } if item.kind == ItemKind::Text => {
             emit_delta_frame(item, &item.text, TextExtent::Whole, envelope, data, emit);
         }
         Patch::Append { key, text } => {
@@ -45,10 +45,13 @@ pub(super) fn emit_frames(
         }
         Patch::Ended(ended) => emit_ending_frame(ended, page, envelope, data, emit),
         // This view has no frames for them, or `native` writes them.
-        Patch::Next { .. }
+        Patch::Put { .. }
+        | Patch::Next { .. }
         | Patch::Close { .. }
+        | Patch::Result { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
+        | Patch::Describe { .. }
         | Patch::Remove { .. }
         | Patch::Withdraw { .. }
         | Patch::RoundClosed { .. }
@@ -164,6 +167,7 @@ fn write_message_of_ending(item: &Item<'_>, out: &mut String) {
         ItemState::Incomplete => object.add_serialized("incomplete", &true),
         ItemState::Live
         | ItemState::Done
+        | ItemState::Pending
         | ItemState::Called
         | ItemState::Failed
         | ItemState::Denied => object,

@@ -90,8 +90,10 @@ fn accepts_later_appends(patch: &Patch<'_>, format: FrameFormat) -> bool {
         Patch::Put { .. }
         | Patch::Rewrite { .. }
         | Patch::Close { .. }
+        | Patch::Result { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
+        | Patch::Describe { .. }
         | Patch::Remove { .. }
         | Patch::Withdraw { .. }
         | Patch::RoundClosed { .. }

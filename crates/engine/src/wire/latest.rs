@@ -78,8 +78,10 @@ impl LatestFrames {
             Patch::Put { .. }
             | Patch::Next { .. }
             | Patch::Close { .. }
+            | Patch::Result { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
+            | Patch::Describe { .. }
             | Patch::Remove { .. }
             | Patch::Withdraw { .. }
             | Patch::RoundClosed { .. }
@@ -116,7 +118,11 @@ impl LatestFrames {
                 self.text_announced = TextAnnounced::Yes;
                 emit("final_message_start", frame.finish());
             }
-            Status::Writing | Status::Waiting | Status::Resumed { .. } | Status::Idle => {}
+            Status::Writing
+            | Status::Inline
+            | Status::Waiting
+            | Status::Resumed { .. }
+            | Status::Idle => {}
         }
     }
 }

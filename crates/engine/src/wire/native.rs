@@ -95,6 +95,8 @@ impl NativeFrames {
             | Patch::Append { .. }
             | Patch::Rewrite { .. }
             | Patch::Close { .. }
+            | Patch::Describe { .. }
+            | Patch::Result { .. }
             | Patch::Remove { .. }
             | Patch::RoundClosed { .. }
             | Patch::Settle(_)

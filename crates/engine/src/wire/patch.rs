@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::event::{Citation, Millis};
+use crate::tool::ToolDescription;
 use crate::view::image_ref::ImageRef;
 use crate::view::patch::{Ask, EndedRun, Overlay, ResolvedAsk, Settled, Status};
 use crate::view::{Item, ItemKey, ItemState, Page, Patch};
@@ -52,11 +53,18 @@ impl PatchEncoder {
             Patch::Close { key, state } => {
                 object.add_serialized("i", key).add_serialized("state", state)
             }
+            Patch::Result { key, call, entry } => object
+                .add_serialized("i", key)
+                .add_string("call", call)
+                .add_serialized("result", entry),
             Patch::Attach { key, image } => {
                 object.add_serialized("i", key).add_serialized("image", image)
             }
             Patch::Cite { key, citation } => {
                 object.add_serialized("i", key).add_serialized("citation", citation)
+            }
+            Patch::Describe { key, description } => {
+                object.add_serialized("i", key).add_serialized("description", description)
             }
             Patch::Remove { key } => {
                 object.add_serialized("i", key).add_serialized("remove", &true)
@@ -95,8 +103,11 @@ pub(super) struct PatchPayload<'a> {
     keep: Option<usize>,
     put: Option<Item<'a>>,
     state: Option<ItemState>,
+    call: Option<Cow<'a, str>>,
+    result: Option<Item<'a>>,
     image: Option<ImageRef<'a>>,
     citation: Option<Citation<'a>>,
+    description: Option<Box<ToolDescription>>,
     remove: Option<bool>,
     withdrawn: Option<Vec<ItemKey>>,
     closed: Option<u32>,
@@ -182,8 +193,10 @@ impl PatchDecoder {
             Patch::Append { .. }
             | Patch::Rewrite { .. }
             | Patch::Close { .. }
+            | Patch::Result { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
+            | Patch::Describe { .. }
             | Patch::Withdraw { .. }
             | Patch::RoundClosed { .. }
             | Patch::Settle(_)
@@ -236,8 +249,14 @@ fn decode_with_last_key(data: &str, last: Option<ItemKey>) -> Result<Patch<'_>, 
                 }
                 PatchPayload { t: Some(text), .. } => Patch::Append { key, text },
                 PatchPayload { state: Some(state), .. } => Patch::Close { key, state },
+                PatchPayload { result: Some(entry), call: Some(call), .. } => {
+                    Patch::Result { key, call, entry }
+                }
                 PatchPayload { image: Some(image), .. } => Patch::Attach { key, image },
                 PatchPayload { citation: Some(citation), .. } => Patch::Cite { key, citation },
+                PatchPayload { description: Some(description), .. } => {
+                    Patch::Describe { key, description }
+                }
                 PatchPayload { remove: Some(true), .. } => Patch::Remove { key },
                 _ => return Err(problem("the patch changes nothing")),
             }

@@ -54,8 +54,10 @@ pub(super) fn emit_frames(
         // This view has no frames for them, or `native` writes them.
         Patch::Put { .. }
         | Patch::Rewrite { .. }
+        | Patch::Result { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
+        | Patch::Describe { .. }
         | Patch::Remove { .. }
         | Patch::Withdraw { .. }
         | Patch::RoundClosed { .. }
@@ -132,7 +134,7 @@ fn action_state_name(state: ItemState) -> &'static str {
     match state {
         ItemState::Live => "running",
         ItemState::Done => "done",
-        ItemState::Called => "called",
+        ItemState::Pending | ItemState::Called => "called",
         ItemState::Failed | ItemState::Denied | ItemState::Incomplete | ItemState::Withdrawn => {
             "failed"
         }

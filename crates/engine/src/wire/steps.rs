@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use crate::event::{Citation, Millis};
+use crate::tool::ToolDescription;
 use crate::view::image_ref::ImageRef;
 use crate::view::patch::Overlay;
 use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch};
@@ -44,6 +45,9 @@ impl StepsFrames {
                     emit_text_frame(item, &item.text, TextUpdate::Replace, run, data, emit);
                 }
             }
+            Patch::Result { call, entry, .. } => {
+                emit_result_frame_if_any(call, entry, run, data, emit);
+            }
             Patch::RoundClosed { round, from } => {
                 emit_finalized_frame(*round, *from, page, run, data, emit);
             }
@@ -55,6 +59,7 @@ impl StepsFrames {
             | Patch::Close { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
+            | Patch::Describe { .. }
             | Patch::Remove { .. }
             | Patch::Withdraw { .. }
             | Patch::Settle(_)
@@ -105,6 +110,37 @@ fn emit_item_frame_if_any(item: &Item<'_>, run: &str, data: &mut String, emit: &
         .add_raw_json("run", run)
         .add_serialized("round", &item.round);
     emit(name, frame.add_members_of(&SegmentPayload::from_item(item)).finish());
+}
+
+/// Emits the `entry` frame of a result; a call that only lost hope of one has none.
+fn emit_result_frame_if_any(
+    call: &str,
+    entry: &Item<'_>,
+    run: &str,
+    data: &mut String,
+    emit: &mut FrameSink<'_>,
+) {
+    let has_content = !entry.text.is_empty() || !entry.images.is_empty() || !entry.steps.is_empty();
+    match entry.state {
+        ItemState::Withdrawn => {
+            let frame = ObjectWriter::begin_cleared(data).add_raw_json("run", run);
+            emit("withdrawn", frame.add_serialized("ids", &[&entry.id]).finish());
+        }
+        ItemState::Called | ItemState::Incomplete if !has_content => {}
+        ItemState::Live
+        | ItemState::Pending
+        | ItemState::Done
+        | ItemState::Called
+        | ItemState::Failed
+        | ItemState::Denied
+        | ItemState::Incomplete => {
+            let frame = ObjectWriter::begin_cleared(data)
+                .add_raw_json("run", run)
+                .add_serialized("round", &entry.round)
+                .add_serialized("step", &call);
+            emit("entry", frame.add_members_of(&SegmentPayload::from_item(entry)).finish());
+        }
+    }
 }
 
 /// Effect of a `text` frame on its part.
@@ -198,6 +234,8 @@ struct SegmentPayload<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a ToolDescription>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a str>,
     /// The provider's detail on how it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,12 +257,14 @@ impl<'a> SegmentPayload<'a> {
             index: item.index,
             kind: item.kind,
             id: &item.id,
-            state: item.state,
+            // For a reader of `entry` frames the call is complete.
+            state: if item.state == ItemState::Pending { ItemState::Called } else { item.state },
             name: item.name.as_deref(),
             sort: item.sort.as_deref(),
             call_id: item.call.as_deref(),
             text: &item.text,
             arguments: item.arguments.as_deref(),
+            description: item.description.as_deref(),
             result: item.result.as_deref(),
             detail: item.label.as_deref(),
             ran_for_ms: item.ran_for_ms,

@@ -41,9 +41,13 @@ pub(super) fn emit_frames(
         Patch::Ended(ended) => emit(ended.outcome.as_str(), begin_ending_payload(ended, data).finish()),
         // Only `sentences` emits these.
         Patch::Next { .. }
+        // Only `steps` emits these.
+        | Patch::Result { .. }
         // Sent as `image` and `citation` frames.
         | Patch::Attach { .. }
         | Patch::Cite { .. }
+        // Followed by the patch that closes the item.
+        | Patch::Describe { .. }
         | Patch::Remove { .. }
         | Patch::Overlay(_)
         | Patch::RoundClosed { .. }
@@ -104,6 +108,7 @@ fn add_extra_fields<'d>(item: &Item<'_>, frame: ObjectWriter<'d>) -> ObjectWrite
         .add_if_some("of", of)
         .add_if_some("callId", item.call.as_ref())
         .add_if_some("arguments", item.arguments.as_ref())
+        .add_if_some("description", item.description.as_ref())
         .add_if_some("answer", item.result.as_ref())
         .add_if_some("indexes", withdrawn.as_ref())
         .add_list_if_nonempty("images", &item.images)

@@ -1,5 +1,7 @@
 //! The view `bubbles`: seed 002, rules B1 to B6 and what the common rules mean for it.
 
+mod document;
+
 use millpond_engine::event::{Event, ImageOwner, MessageId, Outcome};
 use millpond_engine::view::{ItemKind, ItemState, Page, Status, ViewName};
 use millpond_engine::wire::{ContentMode, StreamKind};

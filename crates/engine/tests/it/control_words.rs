@@ -109,6 +109,11 @@ fn f5_at_an_edge_of_its_message_it_ends_the_run() {
         (&["a !isfinish !isfinish"], "a  "),
         (&["a !isfinish<think>b</think> "], "a  "),
         (&["<think>b</think>!isfinish a"], "a"),
+        (&["Done. !isfinish."], "Done. "),
+        (&["Done. **!is", "finish**"], "Done. "),
+        (&["Done. !isfinish ", "🎉", "\n"], "Done.  \n"),
+        (&["*", "*!isfinish*", "* Done."], " Done."),
+        (&["🎉 !isfinish\nDone."], " \nDone."),
     ] {
         check_ends(&ingest_chat_then_more(pieces), &[message]);
     }
@@ -116,7 +121,14 @@ fn f5_at_an_edge_of_its_message_it_ends_the_run() {
 
 #[test]
 fn f5_alone_it_ends_the_run_without_a_message() {
-    for pieces in [&["!isfinish"][..], &["!", "isfinish"], &["\n!isfinish\n"]] {
+    for pieces in [
+        &["!isfinish"][..],
+        &["!", "isfinish"],
+        &["\n!isfinish\n"],
+        &["!isfinish."],
+        &["**!isfinish**"],
+        &["🎉 **!is", "finish!** 🎉"],
+    ] {
         let kept = ingest_chat_then_more(pieces);
         check_ends(&kept, &[]);
         assert_eq!(kept.ending().reply, Reply::None);
@@ -335,14 +347,18 @@ fn f5_off_unless_asked_for() {
 
 #[test]
 fn l9_a_reply_that_is_only_the_marker_is_no_message() {
-    for pieces in [&["HEARTBEAT_OK"][..], &["HEART", "BEAT", "_OK", "\n"], &["heartbeat_ok."]] {
+    for pieces in [
+        &["HEARTBEAT_OK"][..],
+        &["HEART", "BEAT", "_OK", "\n"],
+        &["heartbeat_ok."],
+        &["**heartbeat_ok.**"],
+    ] {
         let mut payloads: Vec<Value> =
             pieces.iter().map(|piece| chat_chunk("1", &json!({"content": piece}))).collect();
         payloads.push(chat_finish_chunk("1", "stop"));
         let kept = ingest_and_check(&to_sse(&payloads));
-        let shown = if pieces[0].ends_with('.') { vec![".".to_owned()] } else { vec![] };
-        assert_eq!((kept.message_texts(), kept.ending().outcome), (shown, Outcome::Completed));
-        assert_eq!(kept.final_text().is_empty(), kept.ending().reply == Reply::None);
+        assert_eq!((kept.message_texts(), kept.ending().outcome), (vec![], Outcome::Completed));
+        assert_eq!(kept.ending().reply, Reply::None);
     }
 }
 

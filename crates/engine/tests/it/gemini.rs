@@ -1,7 +1,7 @@
 //! Gemini specifics.
 
 use millpond_engine::event::{
-    Event, FailureReason, ReasoningOrigin, StopReason, ToolKind, ToolOutcome,
+    Event, FailureReason, Outcome, ReasoningOrigin, StopReason, ToolKind, ToolOutcome,
 };
 
 use crate::event_queries::ingest_fixture;
@@ -213,4 +213,12 @@ fn an_interaction_joined_in_its_middle_says_nothing_twice() {
     let told = ingest_gemini("interaction-joined-in-the-middle.jsonl");
     assert_eq!((told.visible_text().as_str(), told.unrecognised_count()), ("Still water.", 2));
     told.assert_completed(StopReason::End);
+}
+
+#[test]
+fn x7_a_finish_reason_that_is_unknown_is_not_completed() {
+    let told = ingest_fixture("gemini/unknown-finish-reason.sse");
+    assert_eq!(told.visible_text(), "Once upon a pond");
+    assert_eq!((told.ending().outcome, told.ending().incomplete), (Outcome::Failed, true));
+    assert!(told.ending().detail.as_deref().unwrap_or_default().contains("TIDE_TURNED"));
 }

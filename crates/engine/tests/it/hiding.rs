@@ -2,13 +2,13 @@
 
 use millpond_engine::event::{Event, ImageOwner, NoticeLevel, StepId, ToolKind};
 use millpond_engine::ingest::IngestOptions;
-use millpond_engine::view::{Thinking, ViewName};
+use millpond_engine::view::{ItemKind, Thinking, ViewName};
 use millpond_engine::wire::{ContentMode, FrameFormat, StreamKind};
 use proptest::prelude::*;
 
 use crate::log::Log;
-use crate::support::ingest;
-use crate::views::{encode_records, to_records};
+use crate::support::{ingest, ingest_whole};
+use crate::views::{encode_records, for_each_log, to_records};
 
 /// All frame data that a reader of this kind receives.
 fn all_frame_data(kind: StreamKind, log: &[millpond_engine::event::Record<'_>]) -> String {
@@ -73,6 +73,53 @@ fn v_arguments_of_a_tool_that_is_no_action_never_reach_sentences() {
     for kind in all_formats(ViewName::Sentences, Thinking::ViewDefault) {
         assert!(!all_frame_data(kind, &log.records()).contains("secret"));
     }
+}
+
+#[test]
+fn v_descriptions_of_tools_reach_the_views_that_show_arguments_and_no_other() {
+    for_each_log(|name, log| {
+        // A sub-agent's call is described in the text of its tool.
+        let is_tool = |event: &Event<'_>| matches!(event, Event::ToolStarted { parent: None, .. });
+        let has_tools = log.iter().any(|record| is_tool(&record.event));
+        let is_withdrawn = log.iter().any(|r| matches!(r.event, Event::Withdrawn { .. }));
+        for view in ViewName::ALL {
+            let shows = matches!(view, ViewName::Steps | ViewName::Transcript);
+            for kind in all_formats(view, Thinking::ViewDefault) {
+                let received = all_frame_data(kind, log);
+                let has_description = received.contains("\"purpose\":");
+                assert!(shows || !has_description, "{name} {kind:?}");
+                if view == ViewName::Transcript && !is_withdrawn {
+                    assert_eq!(has_description, has_tools, "{name} {kind:?}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn v_opaque_state_of_a_search_is_on_no_page_and_its_sources_are_there_once() {
+    let bytes = include_bytes!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/anthropic/web-search-with-opaque-state.sse"
+    ));
+    let log = to_records(&ingest_whole(bytes));
+    for view in ViewName::ALL {
+        for kind in all_formats(view, Thinking::ViewDefault) {
+            assert!(!all_frame_data(kind, &log).contains("b3BhcXVl"), "{kind:?}");
+        }
+    }
+    let kind = StreamKind {
+        view: ViewName::Transcript,
+        format: FrameFormat::Patch,
+        content: ContentMode::Delta,
+        thinking: Thinking::ViewDefault,
+    };
+    let (_, page) = encode_records(kind, &log);
+    let tool = page.items.values().find(|item| item.kind == ItemKind::Tool).unwrap();
+    let description = tool.description.as_ref().unwrap();
+    let urls: Vec<&str> = description.sources.iter().map(|source| &*source.url).collect();
+    assert_eq!(urls, ["https://weirs.test/a", "https://dams.test/"]);
+    assert_eq!(description.summary_line(), "Web search how weirs hold");
 }
 
 #[test]

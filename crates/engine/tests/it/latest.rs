@@ -1,5 +1,7 @@
 //! The view `latest`: seed 000, rules L1 to L9 and what the common rules mean for it.
 
+mod document;
+
 use millpond_engine::event::{ImageOwner, MessageId, MessagePhase, Outcome, ToolKind};
 use millpond_engine::view::{ItemKind, ItemState, Page, Thinking, ViewName};
 use millpond_engine::wire::{ContentMode, StreamKind};

@@ -5,6 +5,7 @@
     reason = "a test may fail, and says what it skips"
 )]
 
+mod actions;
 mod agents;
 mod anthropic;
 mod asks;
@@ -24,6 +25,7 @@ mod drafts;
 mod event_queries;
 mod examples;
 mod extractor;
+mod failures;
 mod finishing;
 mod fixtures;
 mod gemini;
@@ -31,6 +33,7 @@ mod goldens;
 mod grammar;
 mod hiding;
 mod images;
+mod implied_thoughts;
 mod kept_views;
 mod labels;
 mod latest;
@@ -59,6 +62,7 @@ mod steps;
 mod support;
 mod texts;
 mod thinking;
+mod tool_descriptions;
 mod traces;
 mod transcript;
 mod traps;

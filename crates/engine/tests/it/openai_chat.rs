@@ -1,9 +1,11 @@
 //! Chat completions as compatible servers send them.
 
-use millpond_engine::event::{Event, FailureReason, MarkupClass, StopReason, ToolOutcome, Usage};
+use millpond_engine::event::{
+    Event, FailureReason, MarkupClass, Outcome, StopReason, ToolOutcome, Usage,
+};
 
 use crate::event_queries::ingest_fixture;
-use crate::support::RecordedEvents;
+use crate::support::{RecordedEvents, ingest_whole};
 
 fn ingest_chat(stream: &str) -> RecordedEvents {
     ingest_fixture(&format!("openai-chat/{stream}"))
@@ -167,4 +169,44 @@ fn a_null_first_delta_and_timings_at_the_end_mean_nothing() {
         ("Hm.", "Oslo is cold.")
     );
     assert_eq!(told.unrecognised_count(), 0);
+}
+
+#[test]
+fn x7_text_after_done_with_the_same_id_is_late() {
+    let told = ingest_chat("text-after-done.sse");
+    assert_eq!(told.message_texts(), ["I look it up.", "Found."]);
+    assert!(reported_usage(&told).is_empty());
+    told.assert_completed(StopReason::End);
+}
+
+#[test]
+fn x7_an_empty_finish_reason_is_no_end() {
+    let told = ingest_chat("empty-finish-reason-and-string-parts.sse");
+    assert_eq!(told.message_texts(), ["Half a word."]);
+    told.assert_completed(StopReason::End);
+    let cut = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Half\"},\
+               \"finish_reason\":\"\"}]}\n\n";
+    assert_eq!(ingest_whole(cut.as_bytes()).ending().outcome, Outcome::Truncated);
+}
+
+#[test]
+fn x2_a_character_split_over_two_deltas_is_whole_in_every_dialect() {
+    for stream in [
+        "anthropic/emoji-split-over-two-deltas.sse",
+        "ollama/emoji-split-over-two-deltas.jsonl",
+        "openai-chat/emoji-split-over-two-deltas.sse",
+        "gemini/emoji-split-over-two-deltas.sse",
+        "openai-responses/emoji-split-over-two-deltas.sse",
+    ] {
+        let told = ingest_fixture(stream);
+        assert_eq!(told.message_texts()[0], "Lift off 🚀!", "{stream}");
+        told.assert_completed(StopReason::End);
+        assert!(!told.to_json_lines().contains("unrecognised"), "{stream}");
+    }
+    let told = ingest_chat("emoji-split-over-two-deltas.sse");
+    assert_eq!(told.reasoning_text(), "Fly 🚀 now.");
+    assert_eq!(told.tool_calls(), owned_pairs(&[("launch", "{\"to\":\"🚀\"}")]));
+    assert_eq!(told.final_text(), "Done 🚀");
+    let lone = ingest_fixture("ollama/emoji-never-completed.jsonl");
+    assert_eq!(lone.visible_text(), "Lift off ! \u{fffd}Done.");
 }

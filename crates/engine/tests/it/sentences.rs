@@ -182,6 +182,15 @@ fn markdown_and_hostile_texts_are_cut_the_same_however_they_arrive() {
     }
 }
 
+#[test]
+fn f2_a_sentence_may_have_any_length() {
+    let long = format!("Word {}end. ", "word ".repeat(20_000));
+    let text = format!("Hi! Yes. {long}Next.");
+    let expected = ["Hi! ", "Yes. ", &*long, "Next."];
+    assert!(split_sentences([text.as_str()]) == expected, "a whole text");
+    assert!(split_sentences(chars_as_chunks(&text)) == expected, "character by character");
+}
+
 fn split_cpu_time(text: &str, chunk: usize) -> Duration {
     let run = || {
         let start = ThreadTime::now();

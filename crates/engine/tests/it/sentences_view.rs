@@ -1,6 +1,8 @@
 //! The view `sentences`: seed 004, rules F1 to F7 and what the common rules mean for it. Where
 //! sentences end is tested in `sentences.rs`.
 
+mod document;
+
 use millpond_engine::event::{
     Citation, Event, ImageOwner, MessageId, Outcome, StepId, ToolKind, ToolOutcome,
 };

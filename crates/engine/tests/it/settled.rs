@@ -25,6 +25,19 @@ fn settled_items(view: ViewName, page: &Page) -> Vec<(ItemKey, Item<'static>)> {
     compared.collect()
 }
 
+/// Removes the steps that are withdrawn in `is` from both versions of an item.
+fn drop_withdrawn_steps(was: &mut Item<'static>, is: &mut Item<'static>) {
+    let gone = |step: &Item<'_>| step.state == ItemState::Withdrawn;
+    let withdrawn: Vec<String> =
+        is.steps.iter().filter(|step| gone(step)).map(|step| step.id.to_string()).collect();
+    for item in [&mut *was, &mut *is] {
+        item.steps.retain(|step| !withdrawn.iter().any(|id| *id == step.id));
+    }
+    for (was, is) in was.steps.iter_mut().zip(&mut is.steps) {
+        drop_withdrawn_steps(was, is);
+    }
+}
+
 /// Panics unless the settled part of `before` is in `after` as it was, except for what was withdrawn;
 /// in `transcript` nothing settled is.
 pub(crate) fn check_settled(view: ViewName, before: &Page, after: &Page) {
@@ -37,6 +50,9 @@ pub(crate) fn check_settled(view: ViewName, before: &Page, after: &Page) {
     old.retain(|(key, _)| is_kept(*key));
     let mut new = settled_items(view, after);
     new.retain(|(key, _)| key.0 < before.settled.count);
+    for ((_, was), (_, is)) in old.iter_mut().zip(&mut new) {
+        drop_withdrawn_steps(was, is);
+    }
     assert_eq!(old, new, "{view:?} changes a settled item");
     let next = ItemKey(before.settled.count);
     let prefix = before.items.get(next).map_or("", |item| &item.text[..before.settled.bytes]);

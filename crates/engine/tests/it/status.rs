@@ -31,7 +31,7 @@ fn l8_the_status_of_every_view_says_what_goes_on_now() {
         .succeed_tool(2, "none")
         .end_round();
     log.start_round().end_round().end_run(Outcome::Failed, None);
-    for view in ViewName::ALL {
+    for view in ViewName::ALL.into_iter().filter(|view| *view != ViewName::Steps) {
         let working = if view == ViewName::Latest { "Working" } else { "Working: ls" };
         let expected = [
             "Thinking",
@@ -47,6 +47,10 @@ fn l8_the_status_of_every_view_says_what_goes_on_now() {
         ];
         assert_eq!(status_labels(view, &log), expected, "{view:?}");
     }
+    // S2: from a round's text on, only the ask has a status line.
+    let expected =
+        ["Thinking", "", "Waiting for you", "", "Thinking", "", "Thinking", "Failed: it broke"];
+    assert_eq!(status_labels(ViewName::Steps, &log), expected);
 }
 
 #[test]
@@ -100,8 +104,14 @@ fn l8_a_picture_begins_a_message_and_one_for_an_older_message_is_no_news() {
     much_older.start_round().push_message(&["One."]).push_message(&["Two."]).start_tool("ls");
     much_older.image(ImageOwner::Message(MessageId(0)), "QUJDRA==");
     for view in ViewName::ALL {
-        let working = if view == ViewName::Latest { "Working" } else { "Working: ls" };
-        assert_eq!(status_labels(view, &begins).last().unwrap(), "Writing reply", "{view:?}");
+        let (writing, working) = match view {
+            ViewName::Latest => ("Writing reply", "Working"),
+            ViewName::Steps => ("", ""),
+            ViewName::Bubbles | ViewName::Transcript | ViewName::Sentences => {
+                ("Writing reply", "Working: ls")
+            }
+        };
+        assert_eq!(status_labels(view, &begins).last().unwrap(), writing, "{view:?}");
         assert_eq!(status_labels(view, &older).last().unwrap(), working, "{view:?}");
         assert_eq!(status_labels(view, &much_older).last().unwrap(), working, "{view:?}");
     }

@@ -41,6 +41,26 @@ fn x17_the_first_token_of_each_round_is_told_once() {
 }
 
 #[test]
+fn x17_the_first_token_is_the_text_that_clears_the_overlay() {
+    let traces = collect_traces(&RunOptions::default(), |out| {
+        out.start_round_or_end_run(None, None);
+        out.append_reasoning("Deep water. ", millpond_engine::event::ReasoningOrigin::Native);
+        out.append_text(" \n");
+        out.append_text("<think>cold</think>");
+    });
+    assert!(!traces.iter().any(|trace| trace.contains("first_token")), "{traces:?}");
+    let traces = collect_traces(&RunOptions::default(), |out| {
+        out.start_round_or_end_run(None, None);
+        out.append_text(" \n");
+        out.append_text("<think>cold</think>");
+        out.append_text("Swim.");
+        out.append_text(" Now.");
+    });
+    let last = traces.last().map(String::as_str);
+    assert_eq!(last, Some("{\"debug\":\"first_token\",\"round\":0}"), "{traces:?}");
+}
+
+#[test]
 fn x17_what_is_held_is_told_with_its_length() {
     let told = collect_traces(&RunOptions::default(), |out| {
         out.start_round_or_end_run(None, None);

@@ -138,7 +138,11 @@ fn x7_every_run_has_exactly_one_ending_and_it_is_the_last_frame() {
             assert!(picture.overlay.is_none(), "{name} {view:?}");
             let is_asked = |item: &Item<'_>| picture.asks.iter().any(|ask| ask.id == item.id);
             let mut items = picture.items.values();
-            let live = items.any(|item| item.state == ItemState::Live && !is_asked(item));
+            let may_change = |state| matches!(state, ItemState::Live | ItemState::Pending);
+            let live = items.any(|item| {
+                (may_change(item.state) && !is_asked(item))
+                    || item.steps.iter().any(|step| may_change(step.state))
+            });
             assert!(!live, "{name} {view:?}: something is live after the end");
         }
     });

@@ -123,7 +123,7 @@ impl UnansweredCalls {
     pub(super) fn track_event(&mut self, event: &Event<'_>) {
         match event {
             Event::ToolStarted {
-                kind: ToolKind::Function,
+                kind: ToolKind::Function | ToolKind::Action,
                 executor: Executor::Client,
                 parent: None,
                 ..

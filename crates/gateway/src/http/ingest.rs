@@ -6,8 +6,8 @@ use axum::http::StatusCode;
 use futures_util::StreamExt;
 use millpond_engine::event::Outcome;
 use millpond_engine::ingest::{DialectName, IngestOptions};
-use millpond_engine::run::InputEnd;
-use serde::{Deserialize, Serialize};
+use millpond_engine::run::{InputEnd, SourceOption, SourceOptions, find_similar_name};
+use serde::Serialize;
 
 use crate::gateway::Gateway;
 use crate::ingest_run::IngestRun;
@@ -22,11 +22,13 @@ use super::access_middleware::OwnerOnly;
 use super::error::ApiError;
 use super::extract::{Json, Path, Query};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct IngestQuery {
+/// Parameters of the query.
+#[derive(Debug, Default)]
+struct IngestQuery {
     /// A new session if missing.
     session: Option<String>,
+    /// How the stream is read.
+    options: SourceOptions,
 }
 
 #[derive(Serialize)]
@@ -41,9 +43,10 @@ pub(super) async fn post_ingest(
     State(gateway): AppState,
     OwnerOnly(owner): OwnerOnly,
     Path(dialect): Path<String>,
-    Query(query): Query<IngestQuery>,
+    Query(parameters): Query<Vec<(String, String)>>,
     body: Body,
 ) -> Result<Json<IngestResponse>, ApiError> {
+    let query = parse_query(parameters)?;
     let ingest = ensure_session_and_register_ingest_run(&gateway, owner, &dialect, query).await?;
     let (session, run) = (ingest.session(), ingest.run_id());
     // In its own task: a broken connection drops the handler, but the run must still end.
@@ -76,7 +79,7 @@ async fn ensure_session_and_register_ingest_run(
             "This session has an active run. Wait for it to end, or cancel it.",
         ));
     };
-    let options = IngestOptions { dialect: source_dialect, ..IngestOptions::default() };
+    let options = IngestOptions { dialect: source_dialect, run: query.options.build_run_options() };
     Ok(IngestRun::new(&options, gateway.log.build_run_appender(session, run), ticket))
 }
 
@@ -105,6 +108,36 @@ fn too_long_error(gateway: &Gateway, session: SessionId, run: RunId) -> ApiError
         gateway.ingest_bytes_max
     );
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+}
+
+/// Name of the parameter that is no option of the source.
+const SESSION: &str = "session";
+
+/// Parses the session and the options of the source; any other parameter is an error.
+fn parse_query(parameters: Vec<(String, String)>) -> Result<IngestQuery, ApiError> {
+    let mut query = IngestQuery::default();
+    for (name, value) in parameters {
+        if name == SESSION && query.session.is_none() {
+            query.session = Some(value);
+        } else if let Some(option) = SourceOption::find(&name) {
+            query.options.push(option, &value).map_err(|bad| {
+                ApiError::bad_request(format!("invalid value `{value}` for `{name}`: {bad}"))
+            })?;
+        } else {
+            return Err(unknown_parameter_error(&name));
+        }
+    }
+    Ok(query)
+}
+
+fn unknown_parameter_error(name: &str) -> ApiError {
+    let options = SourceOption::ALL.into_iter().map(SourceOption::as_str);
+    let known: Vec<&str> = std::iter::once(SESSION).chain(options).collect();
+    ApiError::bad_request(match find_similar_name(name, known.iter().copied()) {
+        Some(near) if near == name => format!("`{name}` is given more than once"),
+        Some(near) => format!("unknown query parameter `{name}`; did you mean `{near}`?"),
+        None => format!("unknown query parameter `{name}` (known: {})", known.join(", ")),
+    })
 }
 
 fn parse_dialect_or_auto(dialect_name: &str) -> Result<Option<DialectName>, ApiError> {

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use millpond_engine::view::ViewName;
 
-use super::{ConfigArgs, ViewArg};
+use super::{ConfigArgs, StreamDebugArgs, ViewArg};
 
 /// Chat with an agent in the terminal
 ///
@@ -56,6 +56,9 @@ pub(crate) struct ChatArgs {
     /// Skip all approvals (dangerous)
     #[arg(long)]
     pub(crate) yolo: bool,
+
+    #[command(flatten)]
+    pub(crate) stream_debug: StreamDebugArgs,
 
     #[command(flatten)]
     pub(crate) config: ConfigArgs,

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::{SourceArgs, StreamDebugArgs};
 use crate::settings::{SettingFlags, Settings};
 
 /// Run the gateway: web chat, HTTP API and a durable log of agent runs
@@ -24,6 +25,9 @@ pub(crate) struct ServeArgs {
     /// Skip all approvals (dangerous)
     #[arg(long)]
     pub(crate) yolo: bool,
+
+    #[command(flatten)]
+    pub(crate) stream_debug: StreamDebugArgs,
 
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
@@ -129,9 +133,15 @@ pub(crate) struct TeeArgs {
     #[arg(long, default_value = "auto", value_name = "DIALECT")]
     pub(crate) from: String,
 
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
     /// Access token (default: your own, from the data folder)
     #[arg(long, env = "MILLPOND_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) stream_debug: StreamDebugArgs,
 
     #[command(flatten)]
     pub(crate) config: ConfigArgs,

@@ -16,7 +16,8 @@ function emptyPage() {
 }
 
 const WITHDRAWN = {
-  state: "withdrawn", text: "", arguments: undefined, result: undefined, label: undefined,
+  state: "withdrawn", text: "", arguments: undefined, description: undefined, result: undefined,
+  label: undefined,
   steps: [], images: [], citations: [],
 };
 
@@ -73,6 +74,10 @@ function applyToItem(page, key, patch) {
     updateItem(page, key, { text: firstBytes(text, patch.keep) + patch.t });
   } else if ("t" in patch) {
     updateItem(page, key, { text: text + patch.t });
+  } else if ("result" in patch) {
+    page.items[key] = withResult(item, patch.call, patch.result);
+  } else if ("description" in patch) {
+    updateItem(page, key, { description: patch.description });
   } else if ("state" in patch) {
     updateItem(page, key, { state: patch.state });
   } else if ("image" in patch) {
@@ -82,6 +87,41 @@ function applyToItem(page, key, patch) {
   } else if (patch.remove) {
     removeItem(page.items, key);
   }
+}
+
+/** A copy of the item with the result of a call, which is the item or one of its steps. */
+function withResult(item, call, entry) {
+  if (item.kind !== "steps" && item.id === call) return mergeResult(item, entry);
+  const steps = item.steps ?? [];
+  const place = steps.findIndex((step) => hasCall(step, call));
+  if (place < 0) return item;
+  return { ...item, steps: steps.with(place, withResult(steps[place], call, entry)) };
+}
+
+function hasCall(item, call) {
+  if (item.kind !== "steps" && item.id === call) return true;
+  return (item.steps ?? []).some((step) => hasCall(step, call));
+}
+
+/** Merges the result of a call, and those of the calls nested in it; new nested steps are added. */
+function mergeResult(call, entry) {
+  if (entry.state === "withdrawn") return { ...call, ...WITHDRAWN };
+  const merged = { ...call, state: entry.state };
+  const output = entry.kind === "entry" ? entry.text || undefined : entry.result;
+  if (output !== undefined) merged.result = output;
+  if (entry.arguments !== undefined) merged.arguments = (call.arguments ?? "") + entry.arguments;
+  if (entry.description !== undefined) merged.description = entry.description;
+  if (entry.label !== undefined) merged.label = entry.label;
+  if (entry.ran_for_ms !== undefined) merged.ran_for_ms = (call.ran_for_ms ?? 0) + entry.ran_for_ms;
+  if (entry.images) merged.images = [...(call.images ?? []), ...entry.images];
+  if (entry.citations) merged.citations = [...(call.citations ?? []), ...entry.citations];
+  if (entry.steps) merged.steps = [...(call.steps ?? [])];
+  for (const step of entry.steps ?? []) {
+    const place = merged.steps.findIndex((known) => known.id === step.id);
+    if (place < 0) merged.steps.push(step);
+    else merged.steps[place] = mergeResult(merged.steps[place], step);
+  }
+  return merged;
 }
 
 function updateItem(page, key, fields) {

@@ -6,7 +6,10 @@ use millpond_engine::event::Outcome;
 use millpond_engine::view::{Item, ItemKind, ItemState, Page};
 use millpond_terminal::page::cost::format_cost_suffix_from_json as cost_words;
 use millpond_terminal::page::status::status_text;
-use millpond_terminal::page::{answer_text, notice_text, steps_label, tool_name};
+use millpond_terminal::page::tool_details::{
+    exit_status_text, is_output_shown, tool_detail_lines, tool_headline, undescribed_arguments,
+};
+use millpond_terminal::page::{answer_text, notice_text, steps_label};
 
 /// Text of one item; empty for a withdrawn item.
 fn item_text(item: &Item<'_>) -> String {
@@ -48,6 +51,7 @@ fn state_label(item: &Item<'_>) -> &'static str {
     match item.state {
         ItemState::Live => "running",
         ItemState::Done => "done",
+        ItemState::Pending => "waiting",
         ItemState::Called => "called",
         ItemState::Failed => "failed",
         ItemState::Denied => "denied",
@@ -57,20 +61,42 @@ fn state_label(item: &Item<'_>) -> &'static str {
 }
 
 fn tool_card_text(item: &Item<'_>) -> String {
-    let mut text = format!("* {} ({})", tool_name(item), state_label(item));
-    for part in [item.arguments.as_deref(), Some(&*item.text), item.result.as_deref()] {
-        if let Some(part) = part.filter(|part| !part.trim().is_empty()) {
+    let mut text = tool_line(item);
+    let mut add = |part: &str| {
+        if !part.trim().is_empty() {
             let _ = write!(text, "\n    {}", part.trim_end().replace('\n', "\n    "));
         }
+    };
+    add(undescribed_arguments(item));
+    for line in tool_detail_lines(item) {
+        add(&line.text);
+    }
+    if is_output_shown(item) {
+        add(&item.text);
+        add(item.result.as_deref().unwrap_or_default());
     }
     text
 }
 
+/// Headline of a tool call with its state: `* $ cargo test (failed, exit status 101)`.
+fn tool_line(item: &Item<'_>) -> String {
+    let exit_status = exit_status_text(item).map(|words| format!(", {words}")).unwrap_or_default();
+    let headline = tool_headline(item);
+    let headline = headline.trim().replace('\n', "\n    ");
+    format!("* {headline} ({}{exit_status})", state_label(item))
+}
+
 fn steps_text(item: &Item<'_>) -> String {
+    if item.state == ItemState::Live {
+        return String::new();
+    }
     let mut text = format!("+ {}", steps_label(item));
     for step in &item.steps {
-        let name = step.name.as_deref().unwrap_or("thinking");
-        let _ = write!(text, "\n    * {name} ({})", state_label(step));
+        let line = match step.kind {
+            ItemKind::Reasoning => format!("* thinking ({})", state_label(step)),
+            _ => tool_line(step),
+        };
+        let _ = write!(text, "\n    {}", line.replace('\n', "\n    "));
         for image in &step.images {
             let _ = write!(text, "\n        [image {}]", image.reference);
         }
@@ -113,10 +139,12 @@ fn texts_of_asks_without_item(picture: &Page) -> Vec<String> {
     .collect()
 }
 
-/// Status line in brackets: current activity, or how the run ended; empty if it completed.
+/// Status line in brackets: current activity, or how the run ended; empty if it completed or if an
+/// item says it.
 pub(crate) fn status_line_unless_completed(picture: &Page) -> String {
     let status = match &picture.ended {
         Some(ended) if ended.outcome == Outcome::Completed => String::new(),
+        Some(_) if picture.items.values().next_back().is_some_and(Item::is_ending) => String::new(),
         Some(ended) => ended.label().unwrap_or_default().into_owned(),
         None => status_text(picture),
     };
@@ -152,6 +180,7 @@ mod tests {
         let image = millpond_engine::event::Image::Url { url: "https://pond.test/a.png".into() };
         step.images.push(ImageRef::from_image(&image).into_owned());
         let mut control = Item::new(ItemKind::Steps, "r1", "r0");
+        control.state = ItemState::Done;
         control.steps.push(step);
         let text = item_text(&control);
         assert_eq!(text, "+ Steps\n    * paint (done)\n        [image https://pond.test/a.png]");

@@ -14,6 +14,7 @@ use super::page_text::render_page_text;
 use super::stream_summary::{SESSION_ID, StreamSummary};
 use super::{control_chars, print_to_stderr};
 use crate::args::{ShowArgs, ShowOutput};
+use crate::stream_debug::DebugOutput;
 
 /// Sink that prints to standard output. Stops printing at the first error and keeps that error.
 pub(super) struct Printer {
@@ -21,51 +22,6 @@ pub(super) struct Printer {
     stdout: StdoutWriter,
     debug: DebugOutput,
     tally: StreamSummary,
-}
-
-/// Output of `--stream-debug` on standard error.
-enum DebugOutput {
-    Off,
-    /// Prints the engine's traces, and the view's patches if a view is shown.
-    On {
-        view: Option<Box<Encoder>>,
-    },
-}
-
-impl DebugOutput {
-    fn new(args: &ShowArgs) -> DebugOutput {
-        if !args.stream_debug {
-            return DebugOutput::Off;
-        }
-        let shows_view = matches!(args.resolve_output(), ShowOutput::Screen | ShowOutput::Frames);
-        let kind = StreamKind { format: FrameFormat::Patch, ..args.stream_kind() };
-        let view = (shows_view || args.has_explicit_view())
-            .then(|| Box::new(Encoder::new(kind, SESSION_ID, 0)));
-        DebugOutput::On { view }
-    }
-
-    /// Prints the patches of the view for this record.
-    fn print_view_patches_if_on(&mut self, record: &Record<'_>) {
-        let DebugOutput::On { view: Some(encoder) } = self else { return };
-        encoder.push(record, &mut |frame| {
-            let name = frame.id.kind.view.as_str();
-            print_debug_line(&format!(
-                "{{\"debug\":\"view\",\"view\":\"{name}\",\"at\":\"{}\",\"patch\":{}}}",
-                frame.id, frame.data
-            ));
-        });
-        let suppressed = encoder.suppressed_overlay_count();
-        if let (Event::RunEnded { .. }, 1..) = (&record.event, suppressed) {
-            print_debug_line(&format!(
-                "{{\"debug\":\"overlays_suppressed\",\"count\":{suppressed}}}"
-            ));
-        }
-    }
-}
-
-#[allow(clippy::print_stderr, reason = "asked for with --stream-debug")]
-fn print_debug_line(line: &str) {
-    eprintln!("{line}");
 }
 
 /// Output mode with its state.
@@ -163,12 +119,10 @@ impl Printer {
         let is_terminal = stdout.is_terminal();
         let out = std::io::BufWriter::new(stdout);
         let stdout = StdoutWriter { out, is_terminal, first_error: None };
-        Printer {
-            mode,
-            stdout,
-            debug: DebugOutput::new(args),
-            tally: StreamSummary::new(&args.input),
-        }
+        let shows_view = matches!(args.resolve_output(), ShowOutput::Screen | ShowOutput::Frames)
+            || args.has_explicit_view();
+        let debug = DebugOutput::new(&args.stream_debug, shows_view.then(|| args.stream_kind()));
+        Printer { mode, stdout, debug, tally: StreamSummary::new(&args.input) }
     }
 
     /// Flushes standard output.
@@ -256,8 +210,6 @@ impl Sink for Printer {
 
     fn on_trace(&mut self, trace: Trace<'_>) {
         self.tally.print_detected_dialect_unless_quiet(&trace);
-        if let (DebugOutput::On { .. }, Ok(line)) = (&self.debug, serde_json::to_string(&trace)) {
-            print_debug_line(&line);
-        }
+        self.debug.print_trace_if_on(&trace);
     }
 }

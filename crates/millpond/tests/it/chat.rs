@@ -38,7 +38,7 @@ fn a_message_is_answered_and_the_terminal_given_back() {
     let screen = terminal.wait_until(|screen| {
         screen.contains("notes.md │     7") && screen.contains("Write a message")
     });
-    assert!(screen.contains("› list") && screen.contains("● list_files"), "{screen}");
+    assert!(screen.contains("› list") && screen.contains("● List"), "{screen}");
     assert!(screen.contains("before"), "what was there stays: {screen}");
     terminal.press_keys(CONTROL_C);
     terminal.wait_for_text("Press Ctrl-C again to quit");

@@ -7,6 +7,7 @@ mod kills;
 mod many;
 mod model_network;
 pub(crate) mod process;
+mod source_options;
 mod stop;
 mod tls;
 mod upgrade;

@@ -18,5 +18,6 @@ mod screen;
 mod secrets;
 mod show;
 mod signals;
+mod stream_debug;
 mod support;
 mod tmux;

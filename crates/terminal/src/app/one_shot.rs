@@ -81,7 +81,7 @@ pub async fn send_and_print_run(
     let mut updates = spawn_session_stream(client.clone(), request);
     let options = RenderOptions { size: Size::UNBOUNDED, hyperlinks: HyperlinkMode::SpelledOut };
     let mut renderer = PageRenderer::new(view, options);
-    renderer.hide_prompts();
+    renderer.hide_prompts_and_endings();
     let mut printer = RunPrinter {
         client,
         session,

@@ -23,8 +23,10 @@ impl PageChange {
             | Patch::Append { .. }
             | Patch::Rewrite { .. }
             | Patch::Close { .. }
+            | Patch::Result { .. }
             | Patch::Attach { .. }
             | Patch::Cite { .. }
+            | Patch::Describe { .. }
             | Patch::Remove { .. }
             | Patch::Withdraw { .. }
             | Patch::RoundClosed { .. }
@@ -46,8 +48,10 @@ pub(super) fn rewritten_item_keys<'p>(patch: &'p Patch<'_>) -> &'p [ItemKey] {
         Patch::Next { .. }
         | Patch::Append { .. }
         | Patch::Close { .. }
+        | Patch::Result { .. }
         | Patch::Attach { .. }
         | Patch::Cite { .. }
+        | Patch::Describe { .. }
         | Patch::RoundClosed { .. }
         | Patch::Settle(_)
         | Patch::Overlay(_)

@@ -4,6 +4,10 @@ use millpond_engine::view::{Item, ItemKind, ItemState};
 
 use super::cost::format_cost_suffix_from_json;
 use super::images::{PageImages, RowPhase};
+use super::tool_details::{
+    DetailKind, exit_status_text, is_output_shown, tool_detail_lines, tool_headline,
+    undescribed_arguments,
+};
 use crate::hyperlinks::HyperlinkMode;
 use crate::markdown::MarkdownRenderer;
 use crate::row::Row;
@@ -14,6 +18,9 @@ use crate::wrap::LineWrapper;
 
 /// Lines of a tool's output shown.
 const OUTPUT_LINES_MAX: usize = 8;
+
+/// Lines of a tool's changes, tasks and sources shown.
+const DETAIL_LINES_MAX: usize = 60;
 
 /// Characters of a tool's arguments shown.
 const ARGUMENTS_CHARS_MAX: usize = 400;
@@ -111,7 +118,16 @@ pub(super) fn rows_below_text(
     rows
 }
 
-/// Pushes wrapped text with `sign` before the first row and an indent before the others.
+/// Columns of a tab in the indentation of a line.
+const TAB_COLUMNS: usize = 4;
+
+/// Returns the columns of the white space that a line begins with.
+fn indent_width(white_space: &str) -> usize {
+    white_space.chars().map(|space| if space == '\t' { TAB_COLUMNS } else { 1 }).sum()
+}
+
+/// Pushes wrapped text with `sign` before the first row and an indent before the others. Lines keep
+/// their indentation, up to half of the width.
 pub(crate) fn push_wrapped_text(
     rows: &mut Vec<Row>,
     options: RenderOptions,
@@ -122,9 +138,15 @@ pub(crate) fn push_wrapped_text(
     let (mut first, mut lead) = (Row::from_text(sign.0, sign.1), Row::default());
     lead.push(&" ".repeat(first.width()), Style::PLAIN);
     let text = neutralise(text.trim_end());
+    let indent_max = options.size.width().saturating_sub(lead.width()) / 2;
     for line in text.split('\n') {
-        let mut wrap = LineWrapper::new(options.size.width(), first, lead.clone());
-        wrap.push(line, style, None, rows);
+        let words = line.trim_start_matches([' ', '\t']);
+        let indent = indent_width(&line[..line.len() - words.len()]).min(indent_max);
+        first.push(&" ".repeat(indent), Style::PLAIN);
+        let mut next = lead.clone();
+        next.push(&" ".repeat(indent), Style::PLAIN);
+        let mut wrap = LineWrapper::new(options.size.width(), first, next);
+        wrap.push(words, style, None, rows);
         wrap.finish(rows);
         first = lead.clone();
     }
@@ -132,32 +154,59 @@ pub(crate) fn push_wrapped_text(
 
 fn push_tool_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
     let (sign, state, style) = match item.state {
-        ItemState::Live => ("○ ", " …", Style::coloured(Colour::Yellow)),
-        ItemState::Done | ItemState::Called => ("● ", "", Style::coloured(Colour::Green)),
+        ItemState::Live | ItemState::Pending => ("○ ", " …", Style::coloured(Colour::Yellow)),
+        ItemState::Done => ("● ", "", Style::coloured(Colour::Green)),
+        ItemState::Called => ("→ ", " called", Style::DIM),
         ItemState::Failed => ("✕ ", " failed", ERROR_STYLE),
         ItemState::Denied => ("✕ ", " denied", ERROR_STYLE),
         ItemState::Incomplete => ("✕ ", " interrupted", WARNING_STYLE),
         ItemState::Withdrawn => return,
     };
-    let mut first = Row::from_text(sign, style);
-    first.push(&neutralise_to_one_line(tool_name(item)), Style::BOLD);
-    first.push(state, style);
-    let arguments = neutralise_to_one_line(item.arguments.as_deref().unwrap_or_default());
+    let headline = tool_headline(item);
+    let (headline, more_lines) = headline.trim().split_once('\n').unwrap_or((headline.trim(), ""));
+    let mut wrap = LineWrapper::new(
+        options.size.width(),
+        Row::from_text(sign, style),
+        Row::from_text("  ", Style::PLAIN),
+    );
+    wrap.push(&neutralise_to_one_line(headline), Style::BOLD, None, rows);
+    let exit_status = exit_status_text(item).map(|words| format!(", {words}")).unwrap_or_default();
+    if !state.is_empty() || !exit_status.is_empty() {
+        wrap.push(&format!("{state}{exit_status}"), style, None, rows);
+    }
+    let arguments = neutralise_to_one_line(undescribed_arguments(item));
     let shown: String = arguments.chars().take(ARGUMENTS_CHARS_MAX).collect();
     let cut = if shown.len() < arguments.len() { " …" } else { "" };
-    let has_arguments = !shown.is_empty() && shown != "{}";
-    if has_arguments {
-        first.push(" ", Style::PLAIN);
-    }
-    let mut wrap =
-        LineWrapper::new(options.size.width(), first, Row::from_text("  ", Style::PLAIN));
-    if has_arguments {
-        wrap.push(&format!("{shown}{cut}"), Style::DIM, None, rows);
+    if !shown.is_empty() && shown != "{}" {
+        wrap.push(&format!(" {shown}{cut}"), Style::DIM, None, rows);
     }
     wrap.finish(rows);
+    push_output_rows(more_lines, options, rows);
+    push_detail_rows(item, options, rows);
+    if !is_output_shown(item) {
+        return;
+    }
     for text in [Some(&*item.text), item.result.as_deref()].into_iter().flatten() {
         push_output_rows(text, options, rows);
     }
+}
+
+/// Pushes the changes, tasks and sources of a tool call, and the count of the rest.
+fn push_detail_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
+    let lines = tool_detail_lines(item);
+    for line in lines.iter().take(DETAIL_LINES_MAX) {
+        let style = match line.kind {
+            DetailKind::Added => Style::coloured(Colour::Green),
+            DetailKind::Removed => Style::coloured(Colour::Red),
+            DetailKind::Plain => Style::PLAIN,
+            DetailKind::Note => Style::DIM,
+        };
+        let text = line.text.replace(['\n', '\r'], " ");
+        // The wrapper drops spaces at the start of a row, and here they are a column.
+        let (spaces, text) = text.split_at(text.len() - text.trim_start_matches(' ').len());
+        push_wrapped_text(rows, options, (&format!("  {spaces}"), Style::PLAIN), text, style);
+    }
+    push_more_lines_row(lines.len().saturating_sub(DETAIL_LINES_MAX), options, rows);
 }
 
 /// Pushes the first lines of a tool's output and the count of the rest.
@@ -169,7 +218,11 @@ fn push_output_rows(text: &str, options: RenderOptions, rows: &mut Vec<Row>) {
     let lines: Vec<&str> = text.lines().collect();
     let shown = lines[..lines.len().min(OUTPUT_LINES_MAX)].join("\n");
     push_wrapped_text(rows, options, ("  ", Style::PLAIN), &shown, Style::DIM);
-    let more = lines.len().saturating_sub(OUTPUT_LINES_MAX);
+    push_more_lines_row(lines.len().saturating_sub(OUTPUT_LINES_MAX), options, rows);
+}
+
+/// Pushes the count of lines that are not shown, if there are any.
+fn push_more_lines_row(more: usize, options: RenderOptions, rows: &mut Vec<Row>) {
     if 0 < more {
         let words = if more == 1 { "1 more line".to_owned() } else { format!("{more} more lines") };
         push_wrapped_text(rows, options, ("  … ", Style::DIM), &words, Style::DIM);
@@ -177,6 +230,10 @@ fn push_output_rows(text: &str, options: RenderOptions, rows: &mut Vec<Row>) {
 }
 
 fn push_steps_row(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
+    if item.state == ItemState::Live {
+        // The steps are put when their round has ended.
+        return;
+    }
     let names: Vec<String> = item
         .steps
         .iter()

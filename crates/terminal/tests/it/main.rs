@@ -18,6 +18,7 @@ mod mini_chat;
 mod pulldown_oracle;
 mod resize;
 mod restore;
+mod shown_pages;
 mod streaming;
 mod texts;
 mod tmux;

@@ -25,13 +25,13 @@ use crate::emulator::Emulator;
 use crate::mini_chat::{SHELL_LINES, SharedBuffer, check_frame_bytes};
 
 /// Reads the patches of a view from a golden file of the engine.
-fn read_patches(file: &Path, view: ViewName) -> Vec<String> {
+pub(crate) fn read_patches(file: &Path, view: ViewName) -> Vec<String> {
     let text = std::fs::read_to_string(file).unwrap();
     let lines = text.lines().filter_map(|line| line.strip_prefix(view.as_str())?.strip_prefix(' '));
     lines.filter(|line| !line.starts_with("= ")).map(str::to_owned).collect()
 }
 
-fn golden_files() -> Vec<PathBuf> {
+pub(crate) fn golden_files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let mut folders = vec![root];
     let mut found = Vec::new();
@@ -130,7 +130,12 @@ impl ChatHarness {
 }
 
 /// Returns the final lines if a frame is drawn after every `every` patches.
-fn final_lines(patches: &[String], view: ViewName, size: Size, every: usize) -> Vec<String> {
+pub(crate) fn final_lines(
+    patches: &[String],
+    view: ViewName,
+    size: Size,
+    every: usize,
+) -> Vec<String> {
     let mut sitting = ChatHarness::new(view, size);
     sitting.draw_and_check();
     for (at, patch) in patches.iter().enumerate() {

@@ -4,6 +4,7 @@
 // check both.
 
 import type { Ask, EndedRun, Item, Overlay, Patch, PatchPayload, ResolvedAsk, Settled, Snapshot, Status } from "./protocol.ts";
+import { withResult, withdrawnCopy } from "./call-result.ts";
 import { utf16LengthOfUtf8Prefix } from "./utf8.ts";
 
 /** The effect of a patch, so that only the changed part is rendered again. */
@@ -65,11 +66,13 @@ export class Page {
     if (patch.remove) return this.removeItem(key);
     if (patch.keep !== undefined) return this.rewriteText(key, patch.keep, patch.t ?? "");
     if (patch.t !== undefined) return this.appendText(key, patch.t);
+    if (patch.result && patch.call !== undefined) return this.addResult(key, patch.call, patch.result);
     const item = this.items.get(key);
     if (!item) return NO_CHANGE;
     if (patch.state) item.state = patch.state;
     else if (patch.image) (item.images ??= []).push(patch.image);
     else if (patch.citation) (item.citations ??= []).push(patch.citation);
+    else if (patch.description) item.description = patch.description;
     else return NO_CHANGE;
     return { type: "item", key };
   }
@@ -143,6 +146,13 @@ export class Page {
     return { type: "item", key };
   }
 
+  private addResult(key: number, call: string, entry: Item): Change {
+    const item = this.items.get(key);
+    if (!item) return NO_CHANGE;
+    this.items.set(key, withResult(item, call, entry));
+    return { type: "item", key };
+  }
+
   private removeItem(key: number): Change {
     if (!this.items.delete(key)) return NO_CHANGE;
     this.keys.splice(this.keys.indexOf(key), 1);
@@ -169,13 +179,6 @@ export class Page {
     this.ended = ended;
     return { type: "ended", ended };
   }
-}
-
-/** Copy of a withdrawn item without its content; it keeps its place on the page. */
-function withdrawnCopy(item: Item): Item {
-  const { kind, run, id, round, index, at_ms, ran_for_ms, name, sort, call } = item;
-  const remaining = { kind, run, id, state: "withdrawn", round, index, at_ms, ran_for_ms, name, sort, call };
-  return Object.fromEntries(Object.entries(remaining).filter(([, value]) => value !== undefined)) as unknown as Item;
 }
 
 /** The id with its trailing number incremented. */

@@ -9,6 +9,36 @@ export type PatchFrame = string | PatchPayload;
  */
 export type AskKind = "tool" | "command" | "mcp" | "browser" | "followup" | "other";
 /**
+ * Kind of a change to a file.
+ */
+export type FileChange = "update" | "write" | "delete";
+/**
+ * Kind of a line in a change.
+ */
+export type LineChange = "same" | "added" | "removed" | "gap";
+/**
+ * Purpose of a tool call, whatever its agent calls the tool.
+ */
+export type ToolPurpose =
+  | "command"
+  | "read"
+  | "edit"
+  | "write"
+  | "search"
+  | "list"
+  | "web_search"
+  | "fetch"
+  | "todo"
+  | "plan"
+  | "agent"
+  | "mcp"
+  | "computer"
+  | "other";
+/**
+ * State of a task.
+ */
+export type TodoState = "pending" | "active" | "done" | "cancelled";
+/**
  * Outcome of a run.
  */
 export type Outcome =
@@ -55,7 +85,7 @@ export type ItemKind =
  * State of an item.
  */
 export type ItemState =
-  "live" | "done" | "called" | "failed" | "denied" | "incomplete" | "withdrawn";
+  "live" | "done" | "pending" | "called" | "failed" | "denied" | "incomplete" | "withdrawn";
 /**
  * Party that answered an ask.
  */
@@ -104,6 +134,9 @@ export type Status =
       doing: "writing";
     }
   | {
+      doing: "inline";
+    }
+  | {
       doing: "waiting";
     }
   | {
@@ -135,8 +168,10 @@ export interface Frames {
 export interface PatchPayload {
   ask?: Ask;
   at_ms?: number;
+  call?: string;
   citation?: Citation;
   closed?: number;
+  description?: ToolDescription;
   ended?: EndedRun;
   i?: ItemKey;
   image?: ImageRef;
@@ -150,6 +185,7 @@ export interface PatchPayload {
   put?: Item;
   remove?: boolean;
   resolved?: ResolvedAsk;
+  result?: Item;
   /**
    * @minItems 2
    * @maxItems 2
@@ -219,6 +255,122 @@ export interface Citation {
    * Address of the source.
    */
   url?: string;
+}
+/**
+ * Normalised description of a tool call and its result, for people.
+ */
+export interface ToolDescription {
+  /**
+   * True if the description says all that the arguments do.
+   */
+  covers_arguments?: boolean;
+  /**
+   * Changes to files.
+   */
+  diffs?: FileDiff[];
+  /**
+   * Exit status of a command.
+   */
+  exit_code?: number;
+  omitted?: Omitted;
+  purpose: ToolPurpose;
+  /**
+   * Name of the MCP server, in plain words.
+   */
+  server?: string;
+  /**
+   * Sources that a search found, each once.
+   */
+  sources?: Source[];
+  /**
+   * Path, command, query or address that the call is about.
+   */
+  target?: string;
+  /**
+   * Short title: a verb, or what the agent says that the call is for.
+   */
+  title: string;
+  /**
+   * Tasks of a to-do list or plan.
+   */
+  todos?: Todo[];
+}
+/**
+ * Change of one file.
+ */
+export interface FileDiff {
+  change: FileChange;
+  /**
+   * Lines, in order.
+   */
+  lines?: DiffLine[];
+  /**
+   * New path of a moved file.
+   */
+  moved_to?: string;
+  /**
+   * Path of the file.
+   */
+  path: string;
+}
+/**
+ * One line of a change.
+ */
+export interface DiffLine {
+  change: LineChange;
+  /**
+   * Its number, from 1: in the old file if it is removed, else in the new one. Missing if it is
+   * unknown.
+   */
+  number?: number;
+  /**
+   * Its text, without the line end.
+   */
+  text?: string;
+}
+/**
+ * Counts of what a description leaves out.
+ */
+export interface Omitted {
+  /**
+   * Lines of changes.
+   */
+  diff_lines?: number;
+  /**
+   * Changed files.
+   */
+  files?: number;
+  /**
+   * Sources.
+   */
+  sources?: number;
+  /**
+   * Tasks.
+   */
+  todos?: number;
+}
+/**
+ * A source that a search found.
+ */
+export interface Source {
+  /**
+   * Title of the source.
+   */
+  title?: string;
+  /**
+   * Address of the source.
+   */
+  url: string;
+}
+/**
+ * One task of a to-do list or plan.
+ */
+export interface Todo {
+  state: TodoState;
+  /**
+   * The task.
+   */
+  text: string;
 }
 /**
  * Ending of a run; the same in every view.
@@ -292,6 +444,7 @@ export interface Item {
    * Sources that the item cites.
    */
   citations?: Citation[];
+  description?: ToolDescription;
   /**
    * Id of its message, step or ask; unique among the items of its kind in a run.
    */

@@ -92,7 +92,7 @@ impl AgentRun {
                 let errors = self.redact_secrets_and_escape(&errors);
                 let title = self.config.program_display_name();
                 let detail = format!("`{title}` ended with {status}. {errors}");
-                self.finish_as_failed(detail.trim_end()).await;
+                Box::pin(self.finish_as_failed(detail.trim_end())).await;
             }
             (ReportedEnd::Completed(_), _) => {
                 if self.log_agent_session_if_changed().await.is_ok() {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use millpond_engine::event::{FailureReason, NoticeLevel};
 use millpond_engine::ingest::IngestOptions;
-use millpond_engine::run::{InputEnd, RunOptions};
+use millpond_engine::run::InputEnd;
 use millpond_log::agent::Job;
 use millpond_log::clock::random_bytes;
 use millpond_log::digest::Digest;
@@ -87,8 +87,7 @@ pub(in crate::external) async fn run_external_agent(config: Arc<ExternalAgentCon
 }
 
 fn new_run_writer(config: &ExternalAgentConfig, job: Job) -> RunWriter {
-    let control_words = config.control_words.clone();
-    let run = RunOptions { control_words, ..RunOptions::default() };
+    let run = config.run_options.clone();
     let options = IngestOptions { dialect: config.kind.dialect().or(config.dialect), run };
     let conversation = Conversation::default();
     RunWriter::new(job, &options, TokenRates::default(), config.answer_timeout, conversation)

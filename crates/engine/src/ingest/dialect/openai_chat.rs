@@ -6,6 +6,7 @@
 //! Whole replies have `message` where chunks have `delta`.
 
 mod calls;
+mod content;
 
 use std::borrow::Cow;
 
@@ -23,6 +24,7 @@ use crate::run::Writer;
 
 use super::{Dialect, Unreadable};
 use calls::{CallRef, RoundCalls};
+use content::{write_annotation_citation, write_image_part, write_part};
 
 /// State of one chat completion stream.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,7 +44,7 @@ enum ReplyState {
     Replying,
     /// The `finish_reason` was received; usage may follow.
     Finished,
-    /// `[DONE]` was received; anything that follows is another response.
+    /// `[DONE]` was received; only another response may follow.
     Done,
 }
 
@@ -109,9 +111,6 @@ object! { UsageFields {
     ; skip _
 } }
 object! { UsageDetails { reasoning_tokens, cached_tokens, cache_write_tokens; skip _ } }
-object! { PartFields { kind = "type", text, thinking, image = "image_url"; skip _ } }
-object! { ImagePart { image_url, url; skip _ } }
-object! { AnnotationFields { url_citation, url, title, quote = "content"; skip _ } }
 object! { ErrorFields { message, kind = "type", code; skip _ } }
 
 impl Dialect for OpenAiChat {
@@ -142,6 +141,10 @@ impl Dialect for OpenAiChat {
         let mut error = self.find_error(&chunk);
         let mut finish_reason = None;
         let id = chunk.id.as_deref().unwrap_or("");
+        if self.is_late(id) {
+            out.trace_late_input(frame.data);
+            return Ok(());
+        }
         let model = chunk.model.as_deref();
         for choice in chunk.choices.unwrap_or_default() {
             if choice.index.unwrap_or_default() == 0 {
@@ -152,7 +155,7 @@ impl Dialect for OpenAiChat {
                     self.apply_delta(delta, out);
                 }
                 error = error.or(choice.error);
-                finish_reason = choice.finish_reason;
+                finish_reason = choice.finish_reason.filter(|reason| !reason.is_empty());
             } else {
                 out.append_unrecognised(UnrecognisedReason::OtherChoice, frame.data);
             }
@@ -189,6 +192,13 @@ impl OpenAiChat {
             let words = chunk.message.or(chunk.detail);
             words.filter(|_| flat && self.reply_state == ReplyState::Waiting)
         })
+    }
+
+    /// True if a chunk with this id comes after the end marker of its own response.
+    fn is_late(&self, id: &str) -> bool {
+        self.reply_state == ReplyState::Done
+            && !self.response_id.is_empty()
+            && (id.is_empty() || id == self.response_id)
     }
 
     /// Starts a round and resets the state, unless a round is open; another response id after a
@@ -286,61 +296,6 @@ impl OpenAiChat {
             out.append_or_hold_citation(Citation { url: as_string(url), ..Citation::default() });
         }
         self.cited_count = self.cited_count.max(urls.len());
-    }
-}
-
-/// Writes one part of a content array, as Mistral sends it.
-fn write_part(raw: &RawValue, out: &mut Writer<'_>) {
-    let Some(part) = PartFields::from_raw(raw) else {
-        return;
-    };
-    let PartFields { kind, text, thinking, image } = part;
-    match kind.and_then(as_string).as_deref() {
-        Some("text" | "output_text") => {
-            if let Some(text) = text.and_then(as_string) {
-                out.append_text(&text);
-            }
-        }
-        Some("thinking") => {
-            for piece in thinking.map(array_elements).unwrap_or_default() {
-                if let Some(text) = PartFields::from_raw(piece).and_then(|piece| piece.text) {
-                    out.append_reasoning(&string_or_json(text), ReasoningOrigin::Native);
-                }
-            }
-            if let Some(text) = thinking.and_then(as_string) {
-                out.append_reasoning(&text, ReasoningOrigin::Native);
-            }
-        }
-        Some("image_url") if image.is_some() => write_image_part(raw, out),
-        Some("reference") => {}
-        _ => out.append_unrecognised(UnrecognisedReason::Frame, raw.get()),
-    }
-}
-
-/// Cites the source of one annotation.
-fn write_annotation_citation(raw: &RawValue, out: &mut Writer<'_>) {
-    let Some(annotation) = AnnotationFields::from_raw(raw) else {
-        return;
-    };
-    let inner = annotation.url_citation.and_then(AnnotationFields::from_raw);
-    let AnnotationFields { url, title, quote, .. } = inner.unwrap_or(annotation);
-    let text = |raw: Option<_>| raw.and_then(as_string);
-    out.append_or_hold_citation(Citation {
-        url: text(url),
-        title: text(title),
-        quote: text(quote),
-    });
-}
-
-/// Writes the image of an `image_url` part.
-fn write_image_part(raw: &RawValue, out: &mut Writer<'_>) {
-    let outer = ImagePart::from_raw(raw);
-    let url = outer.and_then(|outer| outer.image_url).and_then(|image| {
-        let inner = ImagePart::from_raw(image).and_then(|inner| inner.url);
-        as_string(inner.unwrap_or(image))
-    });
-    if let Some(url) = url {
-        out.append_message_image(image_from_url(url));
     }
 }
 

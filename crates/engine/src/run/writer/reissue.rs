@@ -3,7 +3,7 @@
 //! Does not keep text: the caller keeps the text so far and the [`RewindPoint`] of its start.
 
 use crate::event::{Event, MarkupClass, MessageId, MessagePhase};
-use crate::filter::Filter;
+use crate::filter::MessageFilter;
 use crate::run::cumulative::{RefilteredText, push_whole_text_and_split};
 use crate::run::message_state::{AfterReasoningTag, MessageState};
 use crate::run::open_messages::{MessageLifetime, SlotNumber, TextInterruption};
@@ -14,7 +14,7 @@ use super::Writer;
 /// State at the start of a message, needed to filter its text again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RewindPoint {
-    filter: Filter,
+    filter: MessageFilter,
     slot: SlotNumber,
 }
 
@@ -132,7 +132,7 @@ impl RunState {
     fn append_reissued_text_hiding_reasoning(
         &mut self,
         text_so_far: &str,
-        filter: &mut Filter,
+        filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
         if self.should_drop_late_text() {
@@ -149,7 +149,6 @@ impl RunState {
                 MessageState::Blank { text: String::new(), after_reasoning_tag: after_tag };
         }
         if !visible.is_empty() {
-            self.trace_first_token(out);
             self.append_or_hold_visible_text(&visible, out);
         }
         self.finish_request = asks;

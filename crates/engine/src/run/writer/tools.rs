@@ -1,14 +1,18 @@
 //! Tool calls: start, arguments, output, end.
 
-use crate::event::{Event, Executor, Image, ImageOwner, StepId, ToolOutcome};
+use crate::event::{Event, Executor, Image, ImageOwner, StepId, ToolKind, ToolOutcome};
 use crate::run::tools::{OutputContinuity, ToolStart};
 
 use super::Writer;
 
 impl Writer<'_> {
     /// Starts a tool call and returns its step; ends or suspends the open messages, unless a
-    /// sub-agent calls.
-    pub fn start_tool(&mut self, tool: ToolStart<'_>) -> StepId {
+    /// sub-agent calls. A tool that acts on a computer or browser is an action, whatever kind the
+    /// source gives it.
+    pub fn start_tool(&mut self, mut tool: ToolStart<'_>) -> StepId {
+        if self.state.action_names.is_action(tool.name, tool.server) {
+            tool.kind = ToolKind::Action;
+        }
         if tool.parent.is_none() {
             self.interrupt_text_and_ensure_round();
         }

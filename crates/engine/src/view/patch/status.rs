@@ -44,6 +44,8 @@ pub enum Status<'a> {
     },
     /// The model writes text.
     Writing,
+    /// The items of the page show the activity: no status line.
+    Inline,
     /// Waiting for the user's answer.
     Waiting,
     /// The user has answered.
@@ -81,7 +83,7 @@ impl Status<'_> {
     /// Text of the status for people.
     pub fn label(&self) -> Cow<'_, str> {
         match self {
-            Status::Idle => "".into(),
+            Status::Idle | Status::Inline => "".into(),
             Status::Queued => "In queue".into(),
             Status::Thinking { text: Some(text) } => {
                 let words: Vec<&str> = text.split_whitespace().collect();
@@ -123,6 +125,7 @@ impl Status<'_> {
                 phase,
             },
             Status::Writing => Status::Writing,
+            Status::Inline => Status::Inline,
             Status::Waiting => Status::Waiting,
             Status::Resumed { running, only } => {
                 Status::Resumed { running, only: only.map(into_owned_cow) }

@@ -207,8 +207,11 @@ impl ToolCard {
         self.item.images.clear();
     }
 
-    /// Renames the card after the action in its arguments, because one tool covers all actions.
+    /// Renames the card of a tool that covers all actions after the action in its arguments.
     fn rename_if_arguments_name_action(&mut self) {
+        if !self.item.name.as_deref().is_some_and(covers_all_actions) {
+            return;
+        }
         let arguments = self.item.arguments.as_deref().unwrap_or_default();
         if let Some(name) = parse_action_name(arguments) {
             self.item.name = Some(Cow::Owned(name));
@@ -233,6 +236,15 @@ enum ActionField {
         #[serde(rename = "type")]
         kind: String,
     },
+}
+
+/// True for tools whose arguments name the action, such as `computer` or `mcp__desktop__computer`.
+fn covers_all_actions(tool: &str) -> bool {
+    let name = tool.rsplit_once("__").map_or(tool, |(_, name)| name);
+    ["browser", "computer"].into_iter().any(|subject| {
+        name.get(..subject.len()).is_some_and(|start| start.eq_ignore_ascii_case(subject))
+            && matches!(&name[subject.len()..], "" | "_use" | "-use" | "_action" | "_use_preview")
+    })
 }
 
 /// Reads the name of an action from its arguments.

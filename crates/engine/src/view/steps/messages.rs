@@ -103,7 +103,7 @@ impl Steps {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        self.end_overlay_if_first_text(out);
+        self.end_overlay_if_first_text(record, out);
         if let Some(key) = self.last_part_key(message) {
             out(Patch::Close { key, state: ItemState::Done });
         }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Event, Image, Millis, Record, StepId, ToolKind};
 use crate::limits::STEP_DEPTH_MAX;
+use crate::tool::OpaqueStateFilter;
 use crate::view::image_ref::ImageRef;
 use crate::view::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
 use crate::view::output_limit::OutputLimit;
@@ -23,8 +24,10 @@ pub(super) enum StepPlacement {
     Inline(ItemKey),
     /// Under the step that started its sub-agent.
     NestedIn(StepId),
-    /// Outside any round: its result becomes an entry.
+    /// Outside any round: it becomes an entry.
     BetweenRounds,
+    /// Its round has ended, and its call is on the page, in this item; its result is expected.
+    AwaitingResult(ItemKey),
 }
 
 /// Progress of a step.
@@ -40,7 +43,8 @@ enum StepState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EmittedPart {
     Nothing,
-    Call,
+    /// The call, which keeps this state if it gets no result.
+    Call(ItemState),
 }
 
 /// A step that may still change.
@@ -49,11 +53,14 @@ pub(super) struct Step {
     pub(super) item: Item<'static>,
     /// `None` for reasoning.
     pub(super) tool_kind: Option<ToolKind>,
+    /// MCP server of the tool.
+    pub(super) server: Option<String>,
     placement: StepPlacement,
     state: StepState,
     emitted: EmittedPart,
     ready_ms: Option<Millis>,
     ended_ms: Option<Millis>,
+    opaque_filter: OpaqueStateFilter,
     output_limit: OutputLimit,
     children: Vec<StepId>,
     depth: usize,
@@ -75,11 +82,13 @@ impl Step {
         Step {
             item,
             tool_kind: None,
+            server: None,
             placement: StepPlacement::BetweenRounds,
             state: StepState::Open,
             emitted: EmittedPart::Nothing,
             ready_ms: None,
             ended_ms: None,
+            opaque_filter: OpaqueStateFilter::default(),
             output_limit: OutputLimit::default(),
             children: Vec::new(),
             depth: 0,
@@ -93,11 +102,12 @@ impl Step {
 
     /// Creates the tool step that a `ToolStarted` record starts.
     pub(super) fn from_tool_started(record: &Record<'_>) -> Option<Step> {
-        let Event::ToolStarted { step, round, call, name, kind, .. } = &record.event else {
+        let Event::ToolStarted { step, round, call, name, kind, server, .. } = &record.event else {
             return None;
         };
         let mut tool = Step::new(ItemKind::Tool, *step, *round, record);
         tool.tool_kind = Some(*kind);
+        tool.server = server.as_deref().map(str::to_owned);
         tool.item.name = Some(Cow::Owned(name.clone().into_owned()));
         tool.item.sort = Some(Cow::Borrowed(kind.as_str()));
         tool.item.call = Some(Cow::Owned(call.clone().into_owned()));
@@ -115,22 +125,22 @@ impl Step {
         self.placement = place;
     }
 
-    /// Takes the item of the call alone and marks it as emitted; the result is kept for the entry.
+    /// Takes the item of the call alone and marks it as emitted; the result is kept.
     fn take_call_item(&mut self) -> FinishedStep {
+        self.describe_call_once();
+        let unanswered =
+            if self.state == StepState::Open { ItemState::Incomplete } else { ItemState::Called };
         let arguments = self.item.arguments.take();
         let item = Item {
             arguments,
+            description: self.item.description.clone(),
             result: None,
             images: Vec::new(),
-            state: if self.state == StepState::Open {
-                ItemState::Incomplete
-            } else {
-                ItemState::Called
-            },
+            state: unanswered,
             ran_for_ms: elapsed_ms(self.item.at_ms, self.ready_ms),
             ..self.item_with_start_fields()
         };
-        self.emitted = EmittedPart::Call;
+        self.emitted = EmittedPart::Call(unanswered);
         FinishedStep { item, ended_ms: self.ready_ms }
     }
 
@@ -145,6 +155,11 @@ impl Step {
         head.call.clone_from(&self.item.call);
         head
     }
+}
+
+/// Item id of a step's result.
+pub(super) fn entry_item_id(step: StepId) -> String {
+    format!("e{}", step.0)
 }
 
 /// Returns true if a step whose call was emitted has a result, images, nested steps or an outcome.
@@ -227,7 +242,8 @@ impl OpenSteps {
     /// Appends to a tool's output, up to the limit.
     pub(super) fn store_output_up_to_limit(&mut self, id: StepId, text: &str) {
         if let Some(step) = self.find_open_step_mut(id) {
-            let shown = step.output_limit.clip_and_count(text);
+            let text = step.opaque_filter.push(text);
+            let shown = step.output_limit.clip_and_count(&text);
             step.item.result.get_or_insert_default().to_mut().push_str(shown);
         }
     }
@@ -268,15 +284,19 @@ impl OpenSteps {
 
 /// Taking steps.
 impl OpenSteps {
-    /// Ids of the steps outside any round.
-    pub(super) fn steps_between_rounds(&self) -> Vec<StepId> {
-        let outside =
-            self.steps.iter().filter(|(_, step)| step.placement == StepPlacement::BetweenRounds);
+    /// Ids of the steps whose round has ended, or that have none.
+    pub(super) fn steps_outside_rounds(&self) -> Vec<StepId> {
+        let outside = self.steps.iter().filter(|(_, step)| match step.placement {
+            StepPlacement::BetweenRounds | StepPlacement::AwaitingResult(_) => true,
+            StepPlacement::Folded | StepPlacement::Inline(_) | StepPlacement::NestedIn(_) => false,
+        });
         outside.map(|(id, _)| *id).collect()
     }
 
     /// Removes a step; returns its final item with everything nested in it.
     pub(super) fn take_step_with_nested(&mut self, id: StepId) -> Option<FinishedStep> {
+        let mut step = self.steps.remove(&id)?;
+        step.describe_call_and_result();
         let Step {
             mut item,
             state: life,
@@ -286,7 +306,7 @@ impl OpenSteps {
             output_limit: output,
             children,
             ..
-        } = self.steps.remove(&id)?;
+        } = step;
         if let (Some(note), Some(result)) = (output.omitted_note(), &mut item.result) {
             result.to_mut().extend(["\n", &note]);
         }
@@ -295,7 +315,7 @@ impl OpenSteps {
         }
         let start = match told {
             EmittedPart::Nothing => item.at_ms,
-            EmittedPart::Call => ready_ms.or(item.at_ms),
+            EmittedPart::Call(_) => ready_ms.or(item.at_ms),
         };
         item.ran_for_ms = elapsed_ms(start, ended_ms);
         for child in children {
@@ -312,21 +332,28 @@ impl OpenSteps {
         Some(FinishedStep { item, ended_ms })
     }
 
-    /// Returns a step's item at the end of its round: complete and removed if it has ended, else
-    /// only its call, and the step stays.
-    pub(super) fn take_step_or_its_call(&mut self, id: StepId) -> Option<FinishedStep> {
+    /// Returns a step's item in `row` at the end of its round: complete and removed if it has
+    /// ended, else only its call, and the step stays.
+    pub(super) fn take_step_or_its_call(
+        &mut self,
+        id: StepId,
+        row: ItemKey,
+    ) -> Option<FinishedStep> {
         let step = self.steps.get_mut(&id)?;
         if step.state == StepState::Ended || step.is_reasoning() {
             return self.take_step_with_nested(id);
         }
         let mut settled = step.take_call_item();
         if !matches!(step.placement, StepPlacement::NestedIn(_)) {
-            step.placement = StepPlacement::BetweenRounds;
+            step.placement = StepPlacement::AwaitingResult(row);
+            if settled.item.state == ItemState::Called {
+                settled.item.state = ItemState::Pending;
+            }
         }
         let mut stay = Vec::new();
         for child in std::mem::take(&mut step.children) {
             if self.placement(child) == Some(StepPlacement::NestedIn(id))
-                && let Some(call) = self.take_step_or_its_call(child)
+                && let Some(call) = self.take_step_or_its_call(child, row)
             {
                 settled.item.steps.push(call.item);
                 stay.push(child);
@@ -338,16 +365,23 @@ impl OpenSteps {
         Some(settled)
     }
 
-    /// Removes a step; returns its result as an entry, or `None` if it has none.
+    /// Removes a step; returns its result as an entry. Without a result the entry has the state that
+    /// the call keeps.
     pub(super) fn remove_step_and_build_entry(&mut self, id: StepId) -> Option<Item<'static>> {
         let told = self.get(id)?.emitted;
         let mut item = self.take_step_with_nested(id)?.item;
-        if told == EmittedPart::Call && !has_result_or_outcome(&item) {
-            return None;
+        if let EmittedPart::Call(unanswered) = told
+            && !has_result_or_outcome(&item)
+        {
+            item.state = unanswered;
+            item.ran_for_ms = None;
+            item.arguments = None;
+            item.description = None;
+            item.label = None;
         }
         item.kind = ItemKind::Entry;
         // The call may be on the same page under the step's id.
-        item.id = Cow::Owned(format!("e{}", id.0));
+        item.id = Cow::Owned(entry_item_id(id));
         item.index = None;
         item.text = item.result.take().unwrap_or_default();
         Some(item)

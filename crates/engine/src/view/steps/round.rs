@@ -35,7 +35,15 @@ pub(super) enum RoundStage {
     /// Before the first text.
     BeforeText { overlay: Overlay<'static> },
     /// After the first text; the key before it is reserved for the control.
-    TextStarted { control_key: ItemKey },
+    TextStarted { control_key: ItemKey, control_row: ControlRow },
+}
+
+/// The control's row on the page before the round has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ControlRow {
+    None,
+    /// An empty row, so that the text below it does not move when the control is put.
+    Reserved,
 }
 
 impl Round {
@@ -75,44 +83,55 @@ impl Steps {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let control = match std::mem::take(&mut self.round.stage) {
+        let (control, reserved) = match std::mem::take(&mut self.round.stage) {
             RoundStage::Closed => return,
             RoundStage::BeforeText { .. } => {
                 out(Patch::Overlay(None));
-                self.base.allocate_key()
+                (self.base.allocate_key(), ControlRow::None)
             }
-            RoundStage::TextStarted { control_key: control } => control,
+            RoundStage::TextStarted { control_key, control_row } => (control_key, control_row),
         };
         self.close_open_parts(ItemState::Done, out);
-        let number = self.round.number.unwrap_or_default();
         self.round.open_folded_steps.clear();
         for step in std::mem::take(&mut self.round.inline_steps) {
             if let Some(StepPlacement::Inline(key)) = self.open.placement(step)
-                && let Some(settled) = self.open.take_step_or_its_call(step)
+                && let Some(settled) = self.open.take_step_or_its_call(step, key)
             {
-                self.base.allow_item_to_settle(key);
+                self.await_result_if_open(step, key);
+                self.allow_row_to_settle_unless_awaited(key);
                 out(Patch::Put { key, item: settled.item });
             }
         }
         let mut ran = StepTimes::default();
-        let mut item = Item::new(ItemKind::Steps, &*record.run, format!("r{number}"));
+        let mut item = self.build_control_item(record);
         for step in std::mem::take(&mut self.round.folded_steps) {
-            if let Some(settled) = self.open.take_step_or_its_call(step) {
+            if let Some(settled) = self.open.take_step_or_its_call(step, control) {
+                self.await_result_if_open(step, control);
                 ran.add_step(settled.item.at_ms, settled.ended_ms);
                 item.steps.push(settled.item);
             }
         }
         if !item.steps.is_empty() {
-            item.round = Some(number);
             item.at_ms = ran.first_start();
             item.ran_for_ms = ran.total_or_span_ms();
             item.label = Some(Cow::Owned(duration::ran_for_label(item.ran_for_ms)));
             let at_run_end = matches!(record.event, Event::RunEnded { .. });
             item.state = if at_run_end { item_state_at_run_end(record) } else { ItemState::Done };
             out(Patch::Put { key: control, item });
+        } else if reserved == ControlRow::Reserved {
+            out(Patch::Remove { key: control });
         }
-        self.base.allow_item_to_settle(control);
-        out(Patch::RoundClosed { round: number, from: control });
+        self.allow_row_to_settle_unless_awaited(control);
+        let round = self.round.number.unwrap_or_default();
+        out(Patch::RoundClosed { round, from: control });
+    }
+
+    /// Builds the round's control without steps.
+    fn build_control_item<'r>(&self, record: &'r Record<'_>) -> Item<'r> {
+        let number = self.round.number.unwrap_or_default();
+        let mut item = Item::new(ItemKind::Steps, &*record.run, format!("r{number}"));
+        item.round = Some(number);
+        item
     }
 
     /// Updates the overlay to the newest open step; counts changes after the first text.
@@ -137,16 +156,25 @@ impl Steps {
     }
 
     /// Ends the overlay at the round's first text and reserves the control's key.
-    pub(super) fn end_overlay_if_first_text<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) {
+    pub(super) fn end_overlay_if_first_text<'r>(
+        &mut self,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) {
         if let RoundStage::BeforeText { .. } = self.round.stage {
             // Not earlier: entries of the previous round may still arrive, and stand above.
             let control_key = self.base.allocate_key();
-            if self.round.folded_steps.is_empty() {
+            out(Patch::Overlay(None));
+            let control_row = if self.round.folded_steps.is_empty() {
                 // There will be no control.
                 self.base.allow_item_to_settle(control_key);
-            }
-            self.round.stage = RoundStage::TextStarted { control_key };
-            out(Patch::Overlay(None));
+                ControlRow::None
+            } else {
+                let item = self.build_control_item(record);
+                out(Patch::Put { key: control_key, item });
+                ControlRow::Reserved
+            };
+            self.round.stage = RoundStage::TextStarted { control_key, control_row };
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::event::{Ending, Event, NoticeLevel, Outcome, Record, StopReason};
+use crate::event::{Ending, Event, NoticeLevel, Record, StopReason};
 use crate::event_family;
 use crate::limits::{CHECKPOINTS_REMEMBERED_MAX, FOREIGN_ID_BYTES_MAX};
+use crate::view::failure::is_failure;
 use crate::view::image_ref::sha256_hex;
-use crate::view::item::ItemKind;
+use crate::view::item::{ENDING_SORT, ItemKind};
 use crate::view::patch::{Patch, ending_label};
 
 use super::{Transcript, UNFINISHED_STATE, sort_names};
@@ -97,14 +98,8 @@ impl Transcript {
         }
         let Ending { outcome, stop, reason, detail, .. } = ending;
         let Some(text) = ending_label(*outcome, *stop, *reason, detail.as_deref()) else { return };
-        match ending.outcome {
-            Outcome::Completed | Outcome::Cancelled => {
-                self.put_notice(ItemKind::Notice, "ending", text, record, out);
-            }
-            Outcome::Failed | Outcome::Truncated | Outcome::Stalled | Outcome::Interrupted => {
-                self.put_notice(ItemKind::Error, "ending", text, record, out);
-            }
-        }
+        let kind = if is_failure(*outcome) { ItemKind::Error } else { ItemKind::Notice };
+        self.put_notice(kind, ENDING_SORT, text, record, out);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tools: one item each, with arguments and output; an action has a second item for its result.
 //! Calls and output of a sub-agent go into the item of the tool that started it.
 
+mod describe;
 mod output;
 
 use std::borrow::Cow;
@@ -8,12 +9,14 @@ use std::collections::BTreeMap;
 
 use crate::event::{Event, Record, StepId, ToolKind, ToolOutcome};
 use crate::event_family;
+use crate::tool::ToolDescription;
 use crate::view::item::{Item, ItemKey, ItemKind, step_item_id};
 use crate::view::output_limit::OutputLimit;
 use crate::view::patch::Patch;
 
 use super::settling::TextGrowth;
 use super::{ItemOwner, Transcript};
+use describe::CallIdentity;
 
 /// Open tools of the active run.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +32,11 @@ struct OpenTool {
     key: ItemKey,
     /// Item of an action's result.
     result_key: Option<ItemKey>,
-    name: String,
+    call: CallIdentity,
+    /// Description of the call, once its arguments are complete.
+    description: Option<Box<ToolDescription>>,
+    /// Beginning of the output, as far as the description needs it.
+    result_start: String,
     arguments_state: ArgumentsState,
     arguments_on_page: ArgumentsOnPage,
     /// The item, kept while it may be put again: until its arguments are complete and it has
@@ -60,6 +67,7 @@ enum ArgumentsOnPage {
 struct SubAgentCall {
     root: StepId,
     item: Item<'static>,
+    identity: CallIdentity,
     call_display: CallDisplay,
 }
 
@@ -114,10 +122,12 @@ impl Transcript {
             }
             Event::OutputAppended { step, text } => {
                 self.append_sub_agent_call_once(*step, record, out);
-                self.append_output_up_to_limit(*step, Cow::Borrowed(text), record, out);
+                let text = self.remove_opaque_state(*step, text);
+                self.append_output_up_to_limit(*step, text, record, out);
             }
             Event::ToolEnded { step, outcome, detail } => {
                 self.append_sub_agent_call_once(*step, record, out);
+                self.describe_result_if_any(*step, *outcome, detail.as_deref(), out);
                 if let Some(detail) = detail.as_deref().filter(|detail| !detail.is_empty()) {
                     // On a new line after the output.
                     let tools = &mut self.active_run.tools;
@@ -171,16 +181,18 @@ impl Transcript {
         item.call = Some(Cow::Borrowed(call));
         item.label = server.as_deref().map(Cow::Borrowed);
         let item = item.into_owned();
+        let identity = CallIdentity::new(name, *kind, server.as_deref());
         let tools = &mut self.active_run.tools;
         let root =
             parent.map(|parent| tools.sub_agent_calls.get(&parent).map_or(parent, |of| of.root));
         match root.filter(|root| tools.open.contains_key(root)) {
             Some(root) => {
-                tools
-                    .sub_agent_calls
-                    .insert(step, SubAgentCall { root, item, call_display: CallDisplay::Pending });
+                tools.sub_agent_calls.insert(
+                    step,
+                    SubAgentCall { root, item, identity, call_display: CallDisplay::Pending },
+                );
             }
-            None => self.put_and_track_tool(step, item, out),
+            None => self.put_and_track_tool(step, item, identity, out),
         }
     }
 
@@ -189,15 +201,17 @@ impl Transcript {
         &mut self,
         step: StepId,
         item: Item<'static>,
+        call: CallIdentity,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let name = item.name.as_deref().unwrap_or_default().to_owned();
         let key =
             self.put_item(Some(ItemOwner::Step(step)), item.clone(), TextGrowth::Mutable, out);
         let tool = OpenTool {
             key,
             result_key: None,
-            name,
+            call,
+            description: None,
+            result_start: String::new(),
             arguments_state: ArgumentsState::Streaming,
             arguments_on_page: ArgumentsOnPage::UpToDate,
             item: Some(item),
@@ -237,6 +251,7 @@ impl Transcript {
         {
             return;
         }
+        tool.describe_call();
         tool.put_again_if_stale(out);
         if let Some(item) = tool.item.take() {
             self.settling.mark_append_only_if_none_settled(tool.key, &item.text);
@@ -276,7 +291,7 @@ impl Transcript {
     ) {
         let open: Vec<StepId> = self.active_run.tools.open.keys().copied().collect();
         for step in open {
-            self.put_arguments_and_let_output_settle(step, out);
+            self.describe_result_if_any(step, ToolOutcome::Cut, None, out);
             self.append_omitted_note_if_any(step, out);
         }
         self.active_run.tools = OpenTools::default();

@@ -22,19 +22,18 @@ fn steps_s7_the_result_of_a_local_tool_is_an_entry_below() {
         .append_text(0, "Two.")
         .end_message(0);
     let seen = view_log(&log.end_round(1).complete_run());
-    assert_eq!(
-        seen.item_summaries(),
-        ["Ran for 0.5s [ls({}) = \"\" (Called)]", "entry ls() = \"a b\"", "\"Two.\""]
-    );
+    assert_eq!(seen.item_summaries(), ["Ran for 0.5s [ls({}) = \"a b\"]", "\"Two.\""]);
+    assert_eq!(seen.frames_named("finalized")[0]["steps"][0]["state"], "called");
     let entry = json!({
         "run": "run", "round": 0, "kind": "entry", "id": "e0", "state": "done", "name": "ls",
-        "sort": "mcp", "callId": "call_0", "text": "a b", "ranForMs": 2_500,
+        "sort": "mcp", "callId": "call_0", "text": "a b", "ranForMs": 2_500, "step": "s0",
+        "description": {"purpose": "mcp", "title": "ls", "covers_arguments": true},
     });
     assert_eq!(*seen.frames_named("entry")[0], entry);
 }
 
 #[test]
-fn steps_s7_a_result_that_comes_in_the_next_round_stands_above_its_text_and_control() {
+fn steps_s7_a_result_that_comes_in_the_next_round_stands_in_the_row_of_its_call() {
     let log = Log::with_round_0()
         .start_tool(0, "ls")
         .mark_ready(0)
@@ -50,12 +49,7 @@ fn steps_s7_a_result_that_comes_in_the_next_round_stands_above_its_text_and_cont
         .complete_run();
     assert_eq!(
         view_log(&log).item_summaries(),
-        [
-            "Ran for 0s [ls() = \"\" (Called)]",
-            "entry ls() = \"a\"",
-            "Ran for 0s [thought \"hm\"]",
-            "\"One.\""
-        ]
+        ["Ran for 0s [ls() = \"a\"]", "Ran for 0s [thought \"hm\"]", "\"One.\""]
     );
 }
 
@@ -87,6 +81,38 @@ fn steps_s7_a_tool_between_two_rounds_is_an_entry_with_its_arguments() {
         .end_run(Outcome::Truncated);
     assert_eq!(
         view_log(&log).item_summaries(),
-        ["\"a\"", "entry ls({}) = \"x\"", "entry never({) = \"\" (Incomplete)"]
+        [
+            "\"a\"",
+            "entry ls({}) = \"x\"",
+            "entry never({) = \"\" (Incomplete)",
+            "\"Cut off before its end\"",
+        ]
     );
+}
+
+#[test]
+fn steps_s7_a_call_is_pending_until_its_result_comes_and_only_then_settles() {
+    let log = Log::with_round_0()
+        .start_tool(0, "ls")
+        .mark_ready(0)
+        .append_text(0, "I look.")
+        .end_message(0)
+        .start_tool(1, "cat")
+        .mark_ready(1)
+        .end_round(0);
+    let waiting = view_log(&log);
+    assert_eq!(
+        waiting.item_summaries(),
+        ["Ran for 0s [ls() = \"\" (Pending)]", "\"I look.\"", "cat() = \"\" (Pending)"]
+    );
+    assert_eq!(waiting.page.settled.count, 0);
+    let log = log.output_and_succeed(0, "a");
+    let one = view_log(&log);
+    assert_eq!(one.item_summaries()[0], "Ran for 0s [ls() = \"a\"]");
+    assert_eq!(one.page.settled.count, 2);
+    let both = view_log(&log.clone().output_and_succeed(1, "b"));
+    assert_eq!(both.item_summaries()[2], "cat() = \"b\"");
+    assert_eq!(both.page.settled.count, 3);
+    let ended = view_log(&log.complete_run());
+    assert_eq!(ended.item_summaries()[2], "cat() = \"\" (Called)");
 }

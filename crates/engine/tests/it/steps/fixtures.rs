@@ -59,6 +59,26 @@ fn steps_s10_every_fixture_finalizes_each_of_its_rounds_once_and_ends_once() {
 }
 
 #[test]
+fn steps_s1_in_every_fixture_steps_come_inline_only_after_the_text_and_overlays_only_before_it() {
+    for stream in fixture_streams() {
+        let kept = ingest_whole(&std::fs::read(&stream).unwrap());
+        let seen = view_records(Thinking::ViewDefault, &to_records(&kept));
+        let mut rounds_with_text = Vec::new();
+        for (name, data) in &seen.frames {
+            let has_text = rounds_with_text.contains(&&data["round"]);
+            match name.as_str() {
+                "text" => rounds_with_text.push(&data["round"]),
+                "segment" => assert!(has_text, "{}: {data}", stream.display()),
+                "overlay" => {
+                    assert!(!has_text || data["phase"].is_null(), "{}: {data}", stream.display());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
 fn steps_s8_done_events_that_repeat_their_deltas_are_shown_once() {
     assert_eq!(
         view_fixture("openai-responses/thinking-text-tool.sse").item_summaries(),
@@ -96,10 +116,10 @@ fn steps_s6_a_recorded_reply_that_only_calls_has_no_text_and_no_entries() {
 fn steps_s7_a_recorded_result_from_outside_its_round_is_an_entry() {
     let seen = view_fixture("openai-responses/search-program-compaction-and-the-unknown.sse");
     let page = seen.item_summaries();
-    assert!(
-        page[0].contains("program({\"code\":\"await tools.net_fish()\"}) = \"\" [net_fish({})")
-    );
-    assert_eq!(page[1..], ["entry program() = \"{\\\"fish\\\":2}\"", "\"Two fish.\""]);
+    let row = "program({\"code\":\"await tools.net_fish()\"}) = \"{\\\"fish\\\":2}\" [net_fish({})";
+    assert!(page[0].contains(row), "{page:?}");
+    assert_eq!(page[1..], ["\"Two fish.\""]);
+    assert_eq!(seen.frames_named("entry").len(), 1);
 }
 
 #[test]

@@ -115,11 +115,7 @@ impl FrameClient {
                 part["text"] = if replaces { json!(delta) } else { json!(before + delta) };
             }
             "segment" => *self.part_mut(data) = strip_position(data),
-            "entry" => {
-                let at =
-                    part_key_text(&("entry".to_owned(), data["round"].clone(), data["id"].clone()));
-                self.parts.insert(at, strip_position(data));
-            }
+            "entry" => self.apply_entry(data),
             "image" => {
                 self.for_each_with_id(&data["id"], |part| push_to_list(part, "images", data));
             }
@@ -128,7 +124,12 @@ impl FrameClient {
             }
             "withdrawn" => {
                 for id in data["ids"].as_array().unwrap() {
+                    let before = self.parts.len();
                     self.parts.retain(|_, part| part["id"] != *id);
+                    if self.parts.len() == before {
+                        let call = call_of_entry(id.as_str().unwrap());
+                        self.parts.values_mut().for_each(|part| clear_step(part, &call));
+                    }
                 }
             }
             "finalized" => self.check_finalized(data),
@@ -138,6 +139,19 @@ impl FrameClient {
             "user" | "ask" | "ask-resolved" | "thinking" => {}
             other => panic!("no such frame: {other}"),
         }
+    }
+
+    /// Adds a result to the row of its call; without one it has a row of its own.
+    fn apply_entry(&mut self, data: &Value) {
+        if let Some(call) = data["step"].as_str() {
+            let known = self.parts.values_mut().filter_map(|part| find_call(part, call));
+            if let Some(known) = known.last() {
+                merge_result(known, data, "text");
+            }
+            return;
+        }
+        let at = part_key_text(&("entry".to_owned(), data["round"].clone(), data["id"].clone()));
+        self.parts.insert(at, strip_position(data));
     }
 
     fn for_each_with_id(&mut self, id: &Value, mut change: impl FnMut(&mut Value)) {
@@ -162,6 +176,58 @@ impl FrameClient {
             self.parts.insert(at, of);
         }
     }
+}
+
+/// Id of the call that an entry is the result of.
+fn call_of_entry(id: &str) -> String {
+    id.replacen('e', "s", 1)
+}
+
+fn find_call<'v>(part: &'v mut Value, call: &str) -> Option<&'v mut Value> {
+    if part["id"] == call {
+        return Some(part);
+    }
+    part.get_mut("steps")?.as_array_mut()?.iter_mut().find_map(|step| find_call(step, call))
+}
+
+/// Adds a result to its call, and nested results to the nested calls.
+fn merge_result(call: &mut Value, result: &Value, output: &str) {
+    call["state"] = result["state"].clone();
+    for (from, to) in [(output, "result"), ("detail", "detail")] {
+        if result[from].is_string() {
+            call[to] = result[from].clone();
+        }
+    }
+    if result["description"].is_object() {
+        call["description"] = result["description"].clone();
+    }
+    if let Some(rest) = result["arguments"].as_str() {
+        call["arguments"] = json!(call["arguments"].as_str().unwrap_or("").to_owned() + rest);
+    }
+    if let Some(ran) = result["ranForMs"].as_u64() {
+        call["ranForMs"] = json!(call["ranForMs"].as_u64().unwrap_or(0) + ran);
+    }
+    for image in result["images"].as_array().into_iter().flatten() {
+        push_to_list(call, "images", image);
+    }
+    for step in result["steps"].as_array().into_iter().flatten() {
+        if let Some(known) = find_call(call, step["id"].as_str().unwrap()) {
+            merge_result(known, step, "result");
+            continue;
+        }
+        if call["steps"].is_null() {
+            call["steps"] = json!([]);
+        }
+        call["steps"].as_array_mut().unwrap().push(step.clone());
+    }
+}
+
+/// Empties a withdrawn call that is folded with others.
+fn clear_step(part: &mut Value, call: &str) {
+    let Some(step) = find_call(part, call) else { return };
+    let kept = ["kind", "id", "name", "sort", "callId", "ranForMs", "index"];
+    step.as_object_mut().unwrap().retain(|name, _| kept.contains(&name.as_str()));
+    step["state"] = json!("withdrawn");
 }
 
 fn push_to_list(part: &mut Value, list: &str, data: &Value) {
@@ -195,7 +261,9 @@ fn parts_of_page(picture: &Page) -> BTreeMap<String, Value> {
 fn part_of_item(item: &Item<'_>) -> Option<(String, Value)> {
     let round = json!(item.round);
     let (what, by, data) = match item.kind {
-        ItemKind::User => return None,
+        // Frames tell them otherwise: as prompts, with the ending, and when the round has ended.
+        ItemKind::User | ItemKind::Error => return None,
+        ItemKind::Steps if item.state == ItemState::Live => return None,
         ItemKind::Steps => {
             let steps: Vec<Value> = item.steps.iter().map(item_as_frame_json).collect();
             ("control", Value::Null, json!({"label": item.label, "steps": steps}))
@@ -216,6 +284,9 @@ fn item_as_frame_json(item: &Item<'_>) -> Value {
     }
     for name in ["at_ms", "round", "run"] {
         object.remove(name);
+    }
+    if item.state == ItemState::Pending {
+        object.insert("state".to_owned(), json!("called"));
     }
     if !item.steps.is_empty() {
         object.insert("steps".to_owned(), item.steps.iter().map(item_as_frame_json).collect());

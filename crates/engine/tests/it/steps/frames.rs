@@ -31,6 +31,7 @@ fn steps_s10_a_round_says_its_whole_picture_once() {
                 "citations": [{"url": "u"}]},
             {"index": 1, "kind": "tool", "id": "s1", "state": "done", "name": "t", "sort": "mcp",
                 "callId": "call_1", "arguments": "{}", "result": "x", "ranForMs": 0,
+                "description": {"purpose": "mcp", "title": "t", "covers_arguments": true},
                 "images": [{"ref": "late.png"}]},
         ],
     });

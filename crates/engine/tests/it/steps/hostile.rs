@@ -249,7 +249,14 @@ proptest! {
         cut in any::<bool>(),
     ) {
         let mut log = Log::started().start_round(0);
+        // A run numbers its steps; frames name a step by its number.
+        let mut started = std::collections::BTreeSet::new();
         for (at_ms, event) in events {
+            if let Event::ToolStarted { step, .. } | Event::ReasoningStarted { step, .. } = &event
+                && !started.insert(*step)
+            {
+                continue;
+            }
             log = log.push(event);
             log.records.last_mut().unwrap().at_ms = at_ms;
         }

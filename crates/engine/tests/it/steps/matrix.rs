@@ -86,11 +86,7 @@ fn steps_s9_local_no_text_then_the_tools_result() {
     assert_eq!(overlay_phases(&log), expected);
     assert_eq!(
         view_log(&log).item_summaries(),
-        [
-            "Ran for 0s [thought \"hm\", ls() = \"\" (Called)]",
-            "entry ls() = \"a b\"",
-            "\"Two files\"",
-        ]
+        ["Ran for 0s [thought \"hm\", ls() = \"a b\"]", "\"Two files\"",]
     );
 }
 
@@ -111,10 +107,7 @@ fn steps_s9_local_text_then_the_tools_result() {
     let log = log.end_round(1).complete_run();
     assert_eq!(overlay_phases(&log), ["waiting", "-", "waiting", "-"]);
     let seen = view_log(&log);
-    assert_eq!(
-        seen.item_summaries(),
-        ["\"I look\"", "ls({}) = \"\" (Called)", "entry ls() = \"a b\"", "\"Two files\""]
-    );
+    assert_eq!(seen.item_summaries(), ["\"I look\"", "ls({}) = \"a b\"", "\"Two files\""]);
     assert_eq!(
         seen.frame_summaries()[2..7],
         [

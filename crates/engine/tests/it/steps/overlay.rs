@@ -1,7 +1,8 @@
 //! The overlay: shown until the first text of a round, and gone after it.
 
 use millpond_engine::event::{ImageOwner, MessageId, ToolKind};
-use millpond_engine::view::{ViewOptions, steps::Steps};
+use millpond_engine::view::{ViewName, ViewOptions, steps::Steps};
+use millpond_engine::wire::{Encoder, StreamKind};
 use serde_json::json;
 
 use super::frame_client::view_log;
@@ -53,6 +54,25 @@ fn steps_s1_the_overlay_has_a_phase_and_words_for_every_kind_of_tool() {
     }
     let nameless = view_log(&Log::with_round_0().start_tool(0, ""));
     assert_eq!(nameless.frame_summaries()[1], "overlay tool Using a tool");
+}
+
+#[test]
+fn steps_s1_no_kind_of_step_is_inline_before_the_text_and_each_is_after_it() {
+    for kind in [
+        ToolKind::Function,
+        ToolKind::Mcp,
+        ToolKind::WebSearch,
+        ToolKind::CodeInterpreter,
+        ToolKind::FileSearch,
+    ] {
+        let log = Log::with_round_0().start_tool_of_kind(kind, 0, "net", None);
+        let log = log.output_and_succeed(0, "x");
+        assert_eq!(view_log(&log).item_summaries(), [""; 0], "{kind:?}");
+        let log = log.append_text(0, "Hi").end_message(0).start_tool_of_kind(kind, 1, "net", None);
+        let shown = view_log(&log).item_summaries();
+        let row_for_earlier_steps = "? (Live)";
+        assert_eq!(shown, [row_for_earlier_steps, "\"Hi\"", "net() = \"\" (Live)"], "{kind:?}");
+    }
 }
 
 #[test]
@@ -130,6 +150,53 @@ fn steps_s6_a_round_without_text_has_its_overlay_throughout_and_then_only_the_co
             "overlay - -",
             "finalized 0 Ran for 1.2s",
             "completed",
+        ]
+    );
+}
+
+#[test]
+fn steps_s4_the_row_of_the_control_is_kept_from_the_first_text_on() {
+    let log = Log::with_round_0().start_reasoning(0).finish_reasoning(0, "hm").append_text(0, "Hi");
+    let live = view_log(&log);
+    assert_eq!(live.item_summaries(), ["? (Live)", "\"Hi\" (Live)"]);
+    assert!(live.page.items.values().next().unwrap().steps.is_empty(), "nothing shows in it");
+    let log = log.end_message(0).end_round(0);
+    assert_eq!(view_log(&log).item_summaries(), ["Ran for 0s [thought \"hm\"]", "\"Hi\""]);
+    let without = Log::with_round_0().append_text(0, "Hi");
+    assert_eq!(view_log(&without).item_summaries(), ["\"Hi\" (Live)"], "there will be no control");
+    let gone = Log::with_round_0().start_tool(0, "t").append_text(0, "Hi").withdraw(&[], &[0]);
+    assert_eq!(view_log(&gone.end_message(0).end_round(0)).item_summaries(), ["\"Hi\""]);
+}
+
+#[test]
+fn steps_s2_no_status_line_stands_beside_the_text_of_a_round() {
+    let mut labels = Vec::new();
+    let log = Log::with_round_0()
+        .start_tool(0, "grep")
+        .append_text(0, "Hi")
+        .start_tool(1, "open")
+        .output_and_succeed(1, "x")
+        .start_reasoning(2)
+        .append_text(1, "Bye")
+        .end_round(0)
+        .output_and_succeed(0, "y")
+        .start_round(1);
+    let mut encoder = Encoder::new(StreamKind::new(ViewName::Steps), "session", 0);
+    for record in &log.records {
+        encoder.push(record, &mut |_| {});
+        let page = encoder.page();
+        labels.push((page.overlay.is_some(), page.label.clone()));
+    }
+    labels.dedup();
+    let shown = |overlay: bool, label: &str| (overlay, label.to_owned());
+    assert_eq!(
+        labels,
+        [
+            shown(false, "Thinking"),
+            shown(true, "Thinking"),
+            shown(true, "Working: grep"),
+            shown(false, ""),
+            shown(true, "Thinking"),
         ]
     );
 }

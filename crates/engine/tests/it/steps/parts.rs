@@ -63,7 +63,28 @@ fn steps_x16_an_entry_is_taken_back_with_its_call() {
         .mark_ready(0)
         .end_round(0);
     let seen = view_log(&log.output_and_succeed(0, "x").withdraw(&[], &[0]).complete_run());
-    assert_eq!(seen.frames_named("withdrawn")[0]["ids"], json!(["s0", "e0"]));
+    let withdrawn: Vec<_> =
+        seen.frames_named("withdrawn").iter().map(|data| data["ids"].clone()).collect();
+    assert_eq!(withdrawn, [json!(["e0"]), json!(["s0"])]);
+    assert_eq!(seen.item_summaries(), ["\"a\"", "ls() = \"\" (Withdrawn)"]);
+}
+
+#[test]
+fn steps_x16_a_folded_call_is_taken_back_before_and_after_its_result() {
+    let log = Log::with_round_0()
+        .start_tool(0, "ls")
+        .start_tool(1, "cat")
+        .start_tool(2, "rm")
+        .mark_ready(0)
+        .mark_ready(1)
+        .mark_ready(2)
+        .end_round(0);
+    let log = log.output_and_succeed(0, "x").withdraw(&[], &[0, 1]);
+    let seen = view_log(&log.output_and_succeed(1, "late").output_and_succeed(2, "y"));
+    assert_eq!(
+        seen.item_summaries(),
+        ["Ran for 0s [ls() = \"\" (Withdrawn), cat() = \"\" (Withdrawn), rm() = \"y\"]"]
+    );
 }
 
 #[test]
@@ -130,8 +151,7 @@ fn steps_x18_a_sub_agent_that_works_between_rounds_is_under_the_entry() {
     assert_eq!(
         view_log(&log).item_summaries(),
         [
-            "Ran for 0s [task({}) = \"\" [early(1) = \"a\", both(2) = \"\" (Called), none() = \"\" (Called)] (Called)]",
-            "entry task() = \"x\" [both() = \"b\", late() = \"c\"]",
+            "Ran for 0s [task({}) = \"x\" [early(1) = \"a\", both(2) = \"b\", none() = \"\" (Called), late() = \"c\"]]",
         ]
     );
 }
@@ -143,6 +163,7 @@ fn steps_x18_a_step_that_only_gives_a_picture_after_its_call_has_an_entry() {
     let step = millpond_engine::event::ImageOwner::Step(millpond_engine::event::StepId(0));
     log.start_round().image(step, "aGk=").push_message(&["Seen."]).end_round().complete_run();
     let page = crate::views::final_page(millpond_engine::view::ViewName::Steps, &log.records());
-    let shown = page.items.values().filter(|item| !item.images.is_empty()).count();
+    let control = page.items.values().next().unwrap();
+    let shown = control.steps.iter().filter(|step| !step.images.is_empty()).count();
     assert_eq!(shown, 1, "{:#?}", page.items);
 }

@@ -177,8 +177,10 @@ fn check_patch_keeps_settled(patch: &Patch<'_>, settled: &mut Settled, known: &m
         }
         Patch::Append { key, .. }
         | Patch::Close { key, .. }
+        | Patch::Result { key, .. }
         | Patch::Attach { key, .. }
-        | Patch::Cite { key, .. } => free(key.0),
+        | Patch::Cite { key, .. }
+        | Patch::Describe { key, .. } => free(key.0),
         Patch::Withdraw { keys } => {
             for key in keys {
                 free(key.0);

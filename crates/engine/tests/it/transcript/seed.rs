@@ -116,6 +116,35 @@ fn transcript_t1_every_interactive_ask_waits() {
     }
 }
 
+/// A text message; `partial` is the source's mark, if it sets one.
+fn text_line(ts: u32, text: &str, partial: Option<bool>) -> String {
+    let mark = partial.map(|partial| format!(r#","partial":{partial}"#)).unwrap_or_default();
+    format!(r#"{{"ts":{ts},"type":"say","say":"text","text":"{text}"{mark}}}"#)
+}
+
+#[test]
+fn transcript_t2_example_1_complete_messages_settle_one_after_another() {
+    let mut kilo = KiloSource::after_a_request();
+    for (ts, text) in [(2, "a"), (3, "b"), (4, "c")] {
+        kilo.push_line(&text_line(ts, text, None));
+        assert_eq!(kilo.client.settled_count(), ts);
+    }
+    let rows = kilo.push_line(&text_line(5, "d", Some(false)));
+    assert_eq!(rows[1..], ["=text a", "=text b", "=text c", "=text d"]);
+}
+
+#[test]
+fn transcript_t2_example_2_what_follows_an_incomplete_message_waits_for_it() {
+    let mut kilo = KiloSource::after_a_request();
+    kilo.push_line(&text_line(2, "a", None));
+    kilo.push_line(&text_line(3, "b", Some(true)));
+    kilo.push_line(&text_line(4, "c", None));
+    let rows = kilo.push_line(&text_line(5, "d", None));
+    assert_eq!(rows[1..], ["=text a", "~text b", "+text c", "+text d"]);
+    let rows = kilo.push_line(&text_line(3, "b!", None));
+    assert_eq!(rows[1..], ["=text a", "=text b!", "=text c", "=text d"]);
+}
+
 #[test]
 fn transcript_t4_checkpoints_with_the_same_hash_appear_once() {
     let mut kilo = KiloSource::after_a_request();

@@ -23,7 +23,7 @@ fn r12_a_pipe_gets_the_reply_and_nothing_else() {
         !more.stdout.contains("thought about it"),
         "what was before is not asked for: {more:?}"
     );
-    assert!(more.stdout.contains("● list_files"), "{more:?}");
+    assert!(more.stdout.contains("● List"), "{more:?}");
 }
 
 #[test]

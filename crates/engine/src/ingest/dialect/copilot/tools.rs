@@ -6,6 +6,7 @@ use crate::ingest::json::{
 };
 use crate::run::{Fingerprint, ToolStart, Writer};
 
+use super::super::anthropic::parse_image;
 use super::super::openai_chat::parse_error_message;
 use super::super::shared::cli_agent::build_tool_start_without_call_id;
 use super::{Copilot, EventBody, asks, insert_bounded_if_new};
@@ -212,13 +213,17 @@ fn tool_kind(tool: &str) -> ToolKind {
 
 /// Writes the result of a tool and ends its step.
 fn write_output_and_end_step(step: StepId, data: &EventBody<'_>, out: &mut Writer<'_>) {
-    object! { ResultFields { detailed = "detailedContent", content; skip _ } }
+    object! { ResultFields { detailed = "detailedContent", content, contents; skip _ } }
     object! { Shell { exit_code = "exitCode"; skip _ } }
     object! { ErrorFields { code; skip _ } }
     let result = data.result.and_then(ResultFields::from_raw);
-    let ResultFields { detailed, content } = result.unwrap_or_default();
+    let ResultFields { detailed, content, contents } = result.unwrap_or_default();
     if let Some(text) = detailed.or(content).and_then(as_string) {
         out.append_rest_or_whole_output(step, &text);
+    }
+    let parts = contents.map(array_elements).unwrap_or_default();
+    for image in parts.into_iter().filter_map(parse_image) {
+        out.append_output_image(step, image);
     }
     let code = data.error.and_then(|raw| ErrorFields::from_raw(raw)?.code).and_then(as_string);
     let outcome = match code.as_deref() {

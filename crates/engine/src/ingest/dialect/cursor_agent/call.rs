@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::event::{StepId, ToolKind, ToolOutcome};
+use crate::event::{Image, StepId, ToolKind, ToolOutcome};
 use crate::ingest::json::{
     RawValue, array_elements, as_string, is_true, non_null_members, object, string_or_json,
 };
 use crate::run::{Fingerprint, ToolStart, Writer};
+
+use super::super::anthropic::parse_image;
 
 /// A tool call: an object whose only key names the tool.
 pub(super) struct ToolCall<'a> {
@@ -111,6 +113,15 @@ pub(super) fn write_output_and_end_step(
     };
     let result = ResultBody::from_raw(body).unwrap_or_default();
     out.append_output_if_none(step, &tool_output(body, &result));
+    for image in result
+        .content
+        .map(array_elements)
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(parse_mcp_image)
+    {
+        out.append_output_image(step, image);
+    }
     match key.as_str() {
         // An MCP tool can fail and still be answered.
         "success" if result.is_error.is_some_and(is_true) => {
@@ -139,13 +150,21 @@ fn tool_output<'a>(body: &'a RawValue, result: &ResultBody<'a>) -> Cow<'a, str> 
     }
 }
 
-/// Joins the texts of an MCP result, `[{"text":{"text":"..."}}]`; `None` if a part is not text.
+/// Image part of an MCP result, `{"image":{"data":"...","mimeType":"..."}}`.
+fn parse_mcp_image(part: &RawValue) -> Option<Image<'_>> {
+    object! { Part { image; skip _ } }
+    parse_image(Part::from_raw(part)?.image?)
+}
+
+/// Joins the texts of an MCP result, `[{"text":{"text":"..."}}]`; `None` if a part is neither text
+/// nor image.
 fn join_content_texts(content: &RawValue) -> Option<String> {
     object! { Text { text; skip _ } }
     let parts = array_elements(content);
-    let texts = parts.iter().map(|raw| {
+    let texts = parts.iter().filter(|raw| parse_mcp_image(raw).is_none()).map(|raw| {
         let outer = Text::from_raw(raw)?.text?;
         as_string(outer).or_else(|| as_string(Text::from_raw(outer)?.text?))
     });
-    texts.collect::<Option<Vec<_>>>().filter(|texts| !texts.is_empty()).map(|texts| texts.concat())
+    let texts = texts.collect::<Option<Vec<_>>>()?;
+    (!parts.is_empty()).then(|| texts.concat())
 }

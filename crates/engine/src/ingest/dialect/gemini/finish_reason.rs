@@ -10,6 +10,11 @@ pub(super) enum FinishKind {
     Failed,
 }
 
+/// True if a `finishReason` is only a placeholder.
+pub(super) fn is_unspecified(reason: &str) -> bool {
+    matches!(reason, "" | "FINISH_REASON_UNSPECIFIED")
+}
+
 /// Completes or fails the reply according to its `finishReason`; `stop` is used for `STOP`.
 pub(super) fn apply_finish_reason(
     reason: &str,
@@ -50,9 +55,12 @@ pub(super) fn apply_finish_reason(
                 &failure_text("reply failed", reason, message),
             );
         }
+        // `OTHER`, and reasons that are not known: the reply may not be whole.
         _ => {
-            out.report_completed_unless_failed(StopReason::Other);
-            return FinishKind::Completed;
+            out.report_failed_and_end_text(
+                FailureReason::Error,
+                &failure_text("reply ended for another reason", reason, message),
+            );
         }
     }
     FinishKind::Failed

@@ -13,7 +13,7 @@ use crate::ingest::json::{
 use crate::run::{ToolStart, Writer};
 
 use super::super::shared::call_ids::CallIds;
-use super::finish_reason::{FinishKind, apply_finish_reason, failure_text};
+use super::finish_reason::{FinishKind, apply_finish_reason, failure_text, is_unspecified};
 use super::partial_args::PartialArgs;
 use super::report_error_and_end_text;
 use super::sources::{CitedSources, parse_image};
@@ -133,8 +133,10 @@ impl Candidate<'_> {
         let content = self.content.as_ref().and_then(|content| content.parts.as_ref());
         match content.is_some_and(|parts| parts.iter().any(Part::has_content)) {
             false => CandidateContent::Empty,
-            true if self.finish_reason.is_some() => CandidateContent::ContentAndFinish,
-            true => CandidateContent::Content,
+            true if self.finish_reason.as_deref().is_none_or(is_unspecified) => {
+                CandidateContent::Content
+            }
+            true => CandidateContent::ContentAndFinish,
         }
     }
 }
@@ -241,7 +243,7 @@ impl GenerateContent {
         if let Some(citations) = candidate.citations {
             self.cited_sources.write_new_citations(citations, out);
         }
-        if let Some(reason) = candidate.finish_reason {
+        if let Some(reason) = candidate.finish_reason.filter(|reason| !is_unspecified(reason)) {
             self.complete_arguments_and_emit_ready(out);
             let asks_for_tools = self.reply_state.has_tool_calls();
             let stop = if asks_for_tools { StopReason::Tools } else { StopReason::End };

@@ -26,10 +26,16 @@ impl Transcript {
         if is_told || !tools.open.contains_key(&inner.root) {
             return;
         }
-        let name = inner.item.name.as_deref().unwrap_or_default();
-        let text = match inner.item.arguments.as_deref() {
-            None | Some("") => format!("* {name}\n"),
-            Some(arguments) => format!("* {name} {arguments}\n"),
+        let arguments = inner.item.arguments.as_deref().unwrap_or_default();
+        let description = inner.identity.describe(arguments);
+        let line = description.summary_line();
+        // Only its item would have the lines of a change or a list, and this call has none.
+        let is_whole = description.covers_arguments
+            && description.diffs.is_empty()
+            && description.todos.is_empty();
+        let text = match arguments {
+            arguments if is_whole || arguments.is_empty() => format!("* {line}\n"),
+            arguments => format!("* {line} {arguments}\n"),
         };
         self.append_output_up_to_limit(step, Cow::Owned(text), record, out);
     }
@@ -50,6 +56,9 @@ impl Transcript {
         let apart = tool.last_output_step != step && tool.is_mid_line;
         tool.last_output_step = step;
         tool.is_mid_line = !text.ends_with('\n');
+        if step == root {
+            tool.keep_result_start(&text);
+        }
         let text = tool.output_limit.clip_cow_and_count(text);
         if text.is_empty() {
             return;
@@ -81,7 +90,7 @@ impl Transcript {
                 // The enclosing tool has ended: the call gets a separate item.
                 root = step;
                 let inner = tools.sub_agent_calls.remove(&step)?;
-                self.put_and_track_tool(step, inner.item, out);
+                self.put_and_track_tool(step, inner.item, inner.identity, out);
             }
         }
         let tool = self.active_run.tools.open.get_mut(&root)?;
@@ -101,7 +110,7 @@ impl Transcript {
             Item::new(ItemKind::Action, &*record.run, format!("{}r", step_item_id(root)));
         item.at_ms = record.at_ms;
         item.sort = Some("result".into());
-        item.name = Some(tool.name.clone().into());
+        item.name = Some(tool.call.name.clone().into());
         let key = self.put_item(Some(ItemOwner::Step(root)), item, TextGrowth::AppendOnly, out);
         self.active_run.tools.open.get_mut(&root)?.result_key = Some(key);
         Some((root, key))

@@ -55,6 +55,7 @@ impl ToolSteps {
             }
             "mcp_server_response" => {
                 self.ensure_approved_step_and_append_output(ToolKind::Mcp, key, message, out);
+                self.write_images_unless_partial_or_ended(key, message, out);
                 self.end_step_unless_partial_or_asked(message, out);
             }
             "browser_action_result" => self.end_open_browser_action_with_result(key, message, out),
@@ -254,13 +255,33 @@ impl ToolSteps {
         if let Some(logs) = logs {
             out.append_output_if_open(open.step, &logs);
         }
-        for url in message.images.map(array_elements).unwrap_or_default() {
-            if let Some(url) = as_string(url) {
-                out.append_output_image(open.step, image_from_url(url));
-            }
-        }
+        write_message_images(open.step, message, out);
         self.end_step_unless_ask_pending(out);
         self.ended.insert(key);
+    }
+
+    /// Writes the images of a complete result to the open step.
+    fn write_images_unless_partial_or_ended(
+        &self,
+        key: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        if let Some(open) = self.open.as_ref()
+            && !message.is_partial()
+            && !self.ended.contains(key)
+        {
+            write_message_images(open.step, message, out);
+        }
+    }
+}
+
+/// Writes the images of a message as output of a step.
+fn write_message_images(step: StepId, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
+    for url in message.images.map(array_elements).unwrap_or_default() {
+        if let Some(url) = as_string(url) {
+            out.append_output_image(step, image_from_url(url));
+        }
     }
 }
 
