@@ -54,7 +54,7 @@ impl Conversation {
     /// Applies an event of the active run.
     pub fn apply_event(&mut self, event: &Event<'_>) {
         match event {
-            Event::PromptReceived { text, images } => {
+            Event::PromptReceived { text, images, .. } => {
                 self.end_calls_and_append_results();
                 let images = images.iter().cloned().map(Image::into_owned).collect();
                 self.last_prompt = Prompt { text: text.to_string(), images };
@@ -362,7 +362,11 @@ mod tests {
         };
         let message = MessageId(0);
         for event in [
-            Event::PromptReceived { text: "Go".into(), images: Vec::new() },
+            Event::PromptReceived {
+                text: "Go".into(),
+                images: Vec::new(),
+                origin: millpond_engine::event::PromptOrigin::Person,
+            },
             round(0),
             thought(0),
             Event::MessageStarted { message, round: 0, phase: None },

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Local};
 use croner::Cron;
+use millpond_engine::event::PromptOrigin;
 use millpond_log::clock::{now_ms, random_bytes};
 use millpond_log::id::{OwnerId, QueuedId, RunId, SessionId};
 use millpond_log::queue::{Delivery, QueueError};
@@ -80,8 +81,13 @@ impl Heartbeat {
         }
         let now = now_ms();
         let id = QueuedId::new(now, random_bytes().map_err(StoreError::from)?);
-        let queued =
-            QueuedMessage { id, text: self.prompt.clone(), images: Vec::new(), accepted_ms: now };
+        let queued = QueuedMessage {
+            id,
+            text: self.prompt.clone(),
+            images: Vec::new(),
+            origin: PromptOrigin::Heartbeat,
+            accepted_ms: now,
+        };
         scheduler.accept_message_once(session, queued, Delivery::NextRun).await?;
         Ok(BeatResult::Started(RunId::from(id)))
     }

@@ -56,13 +56,16 @@ pub enum Event<'a> {
         /// Text mode of the source: new text only, or the text so far.
         mode: TextMode,
     },
-    /// The person sent a message.
+    /// The person or a schedule sent a message.
     PromptReceived {
         /// Its text.
         text: Cow<'a, str>,
         /// Images attached to the message.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image<'a>>,
+        /// Who sent it.
+        #[serde(default, skip_serializing_if = "PromptOrigin::is_person")]
+        origin: PromptOrigin,
     },
     /// One model call began.
     RoundStarted {
@@ -388,8 +391,8 @@ mod sink;
 pub use ending::{Ending, FailureReason, Outcome, Reply};
 pub use fields::{
     AnsweredBy, AskKind, AskOption, Citation, Executor, Image, ImageOwner, MarkupClass,
-    MessagePhase, NoticeLevel, ReasoningOrigin, StopReason, TextMode, ToolKind, ToolOutcome,
-    UnrecognisedReason, Usage, UsageScope,
+    MessagePhase, NoticeLevel, PromptOrigin, ReasoningOrigin, StopReason, TextMode, ToolKind,
+    ToolOutcome, UnrecognisedReason, Usage, UsageScope,
 };
 pub use sink::{DroppedReason, HeldReason, Sink, Trace};
 

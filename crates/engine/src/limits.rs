@@ -93,6 +93,10 @@ pub const SUSPENDED_MESSAGES_BYTES_MAX: usize = 4 << 20;
 /// new text is a separate message until its original ends.
 pub const REISSUED_BYTES_MAX: usize = 4 << 20;
 
+/// Bytes of the events of a heartbeat's run that a view holds until the run reports something; past
+/// this limit the run is shown.
+pub const HEARTBEAT_HELD_BYTES_MAX: usize = 4 << 20;
+
 /// Longest foreign id kept verbatim; a longer one is kept as a fingerprint or not at all.
 pub const FOREIGN_ID_BYTES_MAX: usize = 256;
 

@@ -10,6 +10,7 @@ pub mod bubbles;
 mod call_result;
 mod common;
 mod failure;
+mod heartbeat;
 pub mod image_ref;
 pub mod item;
 pub mod items;
@@ -29,6 +30,8 @@ pub mod transcript;
 use std::str::FromStr;
 
 use crate::event::Record;
+
+use heartbeat::{AfterRecord, HeldHeartbeat};
 
 pub use item::{Item, ItemKey, ItemKind, ItemState};
 pub use items::Items;
@@ -73,20 +76,20 @@ macro_rules! views {
             }
         }
 
-        /// Fold of one session into one view.
+        /// Fold of the records that a view shows.
         #[derive(Clone, Debug)]
         #[allow(clippy::large_enum_variant, reason = "one for each stream, never in a list")]
-        pub enum View { $(#[$doc] $name($module::$name),)+ }
+        pub enum ViewFold { $(#[$doc] $name($module::$name),)+ }
 
-        impl View {
-            /// Creates the view before any record.
-            pub fn new(name: ViewName, options: ViewOptions) -> View {
-                match name { $(ViewName::$name => View::$name($module::$name::new(options)),)+ }
+        impl ViewFold {
+            fn new(name: ViewName, options: ViewOptions) -> ViewFold {
+                match name {
+                    $(ViewName::$name => ViewFold::$name($module::$name::new(options)),)+
+                }
             }
 
-            /// Applies one record and emits the patches it causes.
-            pub fn apply(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
-                match self { $(View::$name(view) => view.apply(record, out),)+ }
+            fn apply(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+                match self { $(ViewFold::$name(view) => view.apply(record, out),)+ }
             }
         }
     };
@@ -103,6 +106,34 @@ views! {
     Transcript "transcript" transcript,
     /// One bubble per sentence, one card per action.
     Sentences "sentences" sentences,
+}
+
+/// Fold of one session into one view.
+#[derive(Clone, Debug)]
+pub struct View {
+    fold: ViewFold,
+    heartbeat: HeldHeartbeat,
+}
+
+impl View {
+    /// Creates the view before any record.
+    pub fn new(name: ViewName, options: ViewOptions) -> View {
+        View { fold: ViewFold::new(name, options), heartbeat: HeldHeartbeat::default() }
+    }
+
+    /// Applies one record and emits the patches it causes.
+    pub fn apply(&mut self, record: &Record<'_>, out: &mut impl FnMut(Patch<'_>)) {
+        let View { fold, heartbeat } = self;
+        let after = heartbeat.hold_or_pass(record, &mut |record| fold.apply(record, out));
+        if after == AfterRecord::EndedSilently {
+            out(Patch::Status(Status::Idle));
+        }
+    }
+
+    /// The fold of the records that are shown.
+    pub fn fold(&self) -> &ViewFold {
+        &self.fold
+    }
 }
 
 /// Error of parsing a [`ViewName`].

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use millpond_engine::event::{Event, Image, Outcome, TextMode};
+use millpond_engine::event::{Event, Image, Outcome, PromptOrigin, TextMode};
 use millpond_engine::run::unfinished::UnfinishedRun;
 use serde::Serialize;
 use tokio::sync::{mpsc, watch};
@@ -104,6 +104,7 @@ impl Job {
     pub async fn create_and_append_run_start(
         agent: &Arc<dyn Agent>,
         prompt: Prompt,
+        origin: PromptOrigin,
         handles: RunHandles,
     ) -> Result<Job, StoreError> {
         let open_run = Some(OpenRun { handles, unfinished: UnfinishedRun::default() });
@@ -115,7 +116,7 @@ impl Job {
             mode: TextMode::Incremental,
         };
         let Prompt { text, images } = prompt;
-        let received = Event::PromptReceived { text: text.into(), images };
+        let received = Event::PromptReceived { text: text.into(), images, origin };
         job.append_events_or_fail_run(vec![(at, started), (at, received)]).await?;
         Ok(job)
     }

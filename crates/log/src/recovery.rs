@@ -109,7 +109,7 @@ async fn interrupt_run_or_make_job(
                 is_resumable = agent
                     .is_some_and(|agent| agent.can_resume_waiting_run() && agent.name() == dialect);
             }
-            Event::PromptReceived { text, images } if prompt.is_none() => {
+            Event::PromptReceived { text, images, .. } if prompt.is_none() => {
                 let images = images.iter().cloned().map(Image::into_owned).collect();
                 prompt = Some(Prompt { text: text.to_string(), images });
             }

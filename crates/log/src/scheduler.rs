@@ -245,7 +245,8 @@ impl Scheduler {
                 queues: self.queues.clone(),
             };
             let prompt = Prompt { text: message.text, images: message.images };
-            let job = Job::create_and_append_run_start(&agent.0, prompt, handles).await?;
+            let job =
+                Job::create_and_append_run_start(&agent.0, prompt, message.origin, handles).await?;
             queue.remove(0);
             self.log.call_store(move |store| store.set_queue(session, &queue)).await?;
             self.log.session_changes().notify_changed(session);

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use millpond_engine::event::{Image, Millis, Outcome, Record};
+use millpond_engine::event::{Image, Millis, Outcome, PromptOrigin, Record};
 
 use crate::clock::random_bytes;
 use crate::id::{OwnerId, QueuedId, RunId, SessionId, ShareId, TokenId};
@@ -173,6 +173,7 @@ pub struct QueuedMessage {
     pub text: String,
     /// Attached images; their blobs are stored already.
     pub images: Vec<Image<'static>>,
+    pub origin: PromptOrigin,
     pub accepted_ms: Millis,
 }
 

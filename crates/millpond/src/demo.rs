@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use millpond_agent::agent_loop::ApprovalMode;
 use millpond_agent::profile::Profile;
-use millpond_engine::event::{Event, Outcome};
+use millpond_engine::event::{Event, Outcome, PromptOrigin};
 use millpond_engine::view::{View, ViewOptions};
 use millpond_engine::wire::StreamKind;
 use millpond_log::clock::{now_ms, random_bytes};
@@ -99,7 +99,13 @@ async fn send_and_show_run(
     let mut log_end = log.watch_log_end(session).await.map_err(|error| error.to_string())?;
     let id = QueuedId::new(now_ms(), random_bytes().map_err(|error| error.to_string())?);
     let text = PROMPT.to_owned();
-    let message = QueuedMessage { id, text, images: Vec::new(), accepted_ms: now_ms() };
+    let message = QueuedMessage {
+        id,
+        text,
+        images: Vec::new(),
+        origin: PromptOrigin::Person,
+        accepted_ms: now_ms(),
+    };
     scheduler
         .accept_message_once(session, message, Delivery::NextRun)
         .await

@@ -38,7 +38,11 @@ async fn what_is_shown_reaches_the_model_and_the_oldest_is_named() {
     let images: Vec<Image<'_>> = (0..7_u8).map(|n| store_image(&gateway, &[n])).collect();
     let run = gateway.send_with_images("Look", images.clone(), Delivery::NextRun).await;
     let events = gateway.events_to_end(run).await;
-    assert!(events.contains(&Event::PromptReceived { text: "Look".into(), images }));
+    assert!(events.contains(&Event::PromptReceived {
+        text: "Look".into(),
+        images,
+        origin: millpond_engine::event::PromptOrigin::Person
+    }));
     let run = gateway
         .send_with_images(
             "",
@@ -75,8 +79,11 @@ async fn what_is_shown_joins_a_run_and_survives_a_restart() {
     let image = store_image(&gateway, b"1");
     gateway.send_with_images("like this", vec![image.clone()], Delivery::CurrentRun).await;
     gateway.answer(run, &ask, "allow").await;
-    let joined_prompt =
-        Event::PromptReceived { text: "like this".into(), images: vec![image.clone()] };
+    let joined_prompt = Event::PromptReceived {
+        text: "like this".into(),
+        images: vec![image.clone()],
+        origin: millpond_engine::event::PromptOrigin::Person,
+    };
     assert!(gateway.events_to_end(run).await.contains(&joined_prompt));
 
     let run = gateway.send("write more").await;

@@ -40,6 +40,7 @@ async fn a_message_joins_the_run_at_its_next_round() {
         id: QueuedId::new(2, [1; 10]),
         text: "and".into(),
         images: Vec::new(),
+        origin: millpond_engine::event::PromptOrigin::Person,
         accepted_ms: 1,
     };
     gateway

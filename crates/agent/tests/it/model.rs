@@ -78,7 +78,11 @@ fn example_run(file: &str, content: &str) -> Vec<Event<'static>> {
     let reasoning_step = StepId(0);
     let mut events = vec![
         Event::RunStarted { version: 1, dialect: "millpond".into(), mode: TextMode::Incremental },
-        Event::PromptReceived { text: text(format!("What is in {file}?")), images: Vec::new() },
+        Event::PromptReceived {
+            text: text(format!("What is in {file}?")),
+            images: Vec::new(),
+            origin: millpond_engine::event::PromptOrigin::Person,
+        },
         round(0),
         Event::ReasoningStarted { step: reasoning_step, round: 0, origin: ReasoningOrigin::Native },
         Event::ReasoningAppended {

@@ -73,7 +73,11 @@ async fn what_ran_when_the_process_ended_is_not_run_again() {
     };
     let mut events = vec![
         started,
-        Event::PromptReceived { text: "go".into(), images: Vec::new() },
+        Event::PromptReceived {
+            text: "go".into(),
+            images: Vec::new(),
+            origin: millpond_engine::event::PromptOrigin::Person,
+        },
         Event::RoundStarted { round: 1, model: None, response: None },
     ];
     events.extend(call(0, "run_command", r#"{"command":"touch ran-again"}"#));

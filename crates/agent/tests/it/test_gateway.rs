@@ -145,7 +145,13 @@ impl TestGateway {
     ) -> RunId {
         let n = self.sent.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let id = QueuedId::new(u64::from(n) + 1, [n; 10]);
-        let message = QueuedMessage { id, text: text.to_owned(), images, accepted_ms: 1 };
+        let message = QueuedMessage {
+            id,
+            text: text.to_owned(),
+            images,
+            origin: millpond_engine::event::PromptOrigin::Person,
+            accepted_ms: 1,
+        };
         self.scheduler.accept_message_once(self.session, message, turn).await.unwrap();
         RunId::from(id)
     }

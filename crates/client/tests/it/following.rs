@@ -34,7 +34,11 @@ fn run_records() -> Vec<Record<'static>> {
     };
     let events = vec![
         Event::RunStarted { version: 1, dialect: "test".into(), mode: TextMode::Incremental },
-        Event::PromptReceived { text: "Heron?".into(), images: Vec::new() },
+        Event::PromptReceived {
+            text: "Heron?".into(),
+            images: Vec::new(),
+            origin: millpond_engine::event::PromptOrigin::Person,
+        },
         Event::MessageStarted { message, round: 0, phase: None },
         append("The her"),
         append("on stands.\n\nIt waits "),

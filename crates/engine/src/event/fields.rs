@@ -44,6 +44,26 @@ impl StopReason {
     }
 }
 
+/// Origin of a prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PromptOrigin {
+    /// The person.
+    #[default]
+    Person,
+    /// A heartbeat; its text is no words of the person, and is not shown.
+    Heartbeat,
+}
+
+impl PromptOrigin {
+    /// True for the person, the default.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub(crate) fn is_person(&self) -> bool {
+        *self == PromptOrigin::Person
+    }
+}
+
 /// Role of a message, as declared by its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -23,9 +23,9 @@ impl Event<'_> {
             Event::RunStarted { version, dialect, mode } => {
                 Event::RunStarted { version, dialect: into_owned_text(dialect), mode }
             }
-            Event::PromptReceived { text, images } => {
+            Event::PromptReceived { text, images, origin } => {
                 let images = images.into_iter().map(Image::into_owned).collect();
-                Event::PromptReceived { text: into_owned_text(text), images }
+                Event::PromptReceived { text: into_owned_text(text), images, origin }
             }
             Event::RoundStarted { round, model, response } => Event::RoundStarted {
                 round,

@@ -8,7 +8,7 @@ mod withdraw;
 
 use crate::event::{
     AnsweredBy, AskKind, AskOption, Event, FailureReason, Image, MessageId, Millis, NoticeLevel,
-    Sink, StepId, StopReason, TextMode, UnrecognisedReason, Usage, UsageScope,
+    PromptOrigin, Sink, StepId, StopReason, TextMode, UnrecognisedReason, Usage, UsageScope,
 };
 use crate::filter::MessageFilter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
@@ -282,6 +282,7 @@ impl Writer<'_> {
         self.emitter.emit_after_deferred_ends(Event::PromptReceived {
             text: text.into(),
             images: images.to_vec(),
+            origin: PromptOrigin::Person,
         });
     }
 

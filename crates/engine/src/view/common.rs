@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::event::{AnsweredBy, Event, MessageId, Record, StepId, StopReason, ToolKind};
+use crate::event::{
+    AnsweredBy, Event, MessageId, PromptOrigin, Record, StepId, StopReason, ToolKind,
+};
 use crate::event_family;
 use crate::limits::OPEN_ASKS_MAX;
 
@@ -160,7 +162,8 @@ impl CommonFold {
     ) -> ViewTask {
         match &record.event {
             Event::RunStarted { .. } => ViewTask::Skip,
-            Event::PromptReceived { text, images } => {
+            Event::PromptReceived { origin: PromptOrigin::Heartbeat, .. } => ViewTask::Skip,
+            Event::PromptReceived { text, images, origin: PromptOrigin::Person } => {
                 let id = format!("u{}", self.prompts);
                 self.prompts += 1;
                 let mut item = Item::new(ItemKind::User, &*record.run, id);

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::event::{Millis, Record};
-use crate::view::{ItemKey, Page, Patch, Status, View, ViewOptions};
+use crate::view::{ItemKey, Page, Patch, Status, View, ViewFold, ViewOptions};
 
 use super::cursor::Cursor;
 use super::json::write_string;
@@ -162,9 +162,12 @@ impl Encoder {
 
     /// Number of overlay changes that came too late to be shown; only the view `steps` has any.
     pub fn suppressed_overlay_count(&self) -> u64 {
-        match &self.view {
-            View::Steps(steps) => steps.suppressed_overlay_count(),
-            View::Latest(_) | View::Bubbles(_) | View::Transcript(_) | View::Sentences(_) => 0,
+        match self.view.fold() {
+            ViewFold::Steps(steps) => steps.suppressed_overlay_count(),
+            ViewFold::Latest(_)
+            | ViewFold::Bubbles(_)
+            | ViewFold::Transcript(_)
+            | ViewFold::Sentences(_) => 0,
         }
     }
 

@@ -28,8 +28,16 @@ fn x18_what_a_person_shows_stands_with_what_they_wrote() {
         media_type: "image/png".into(),
         digest: digest.into(),
     };
-    log.push(Event::PromptReceived { text: "Look".into(), images: vec![kept("aa"), kept("bb")] });
-    log.push(Event::PromptReceived { text: "".into(), images: vec![kept("cc")] });
+    log.push(Event::PromptReceived {
+        text: "Look".into(),
+        images: vec![kept("aa"), kept("bb")],
+        origin: millpond_engine::event::PromptOrigin::Person,
+    });
+    log.push(Event::PromptReceived {
+        text: "".into(),
+        images: vec![kept("cc")],
+        origin: millpond_engine::event::PromptOrigin::Person,
+    });
     log.start_round()
         .push_message(&["I see."])
         .end_round()

@@ -43,7 +43,11 @@ impl Log {
     }
 
     pub(crate) fn prompt(&mut self, text: &str) -> &mut Log {
-        self.push(Event::PromptReceived { text: text.to_owned().into(), images: Vec::new() })
+        self.push(Event::PromptReceived {
+            text: text.to_owned().into(),
+            images: Vec::new(),
+            origin: millpond_engine::event::PromptOrigin::Person,
+        })
     }
 
     pub(crate) fn start_round(&mut self) -> &mut Log {

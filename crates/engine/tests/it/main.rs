@@ -31,6 +31,7 @@ mod fixtures;
 mod gemini;
 mod goldens;
 mod grammar;
+mod heartbeats;
 mod hiding;
 mod images;
 mod implied_thoughts;

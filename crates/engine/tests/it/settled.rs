@@ -94,7 +94,11 @@ fn settled_texts(view: ViewName, events: &[Event<'static>]) -> Vec<String> {
 
 #[test]
 fn t2_each_view_settles_what_only_a_withdrawal_can_change() {
-    let prompt = Event::PromptReceived { text: "Q".into(), images: Vec::new() };
+    let prompt = Event::PromptReceived {
+        text: "Q".into(),
+        images: Vec::new(),
+        origin: millpond_engine::event::PromptOrigin::Person,
+    };
     let round = Event::RoundStarted { round: 0, model: None, response: None };
     let mut events = vec![
         run_started(TextMode::Incremental),

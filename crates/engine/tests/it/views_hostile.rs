@@ -144,7 +144,11 @@ fn any_other_event() -> impl Strategy<Value = Event<'static>> {
         Just(Event::RunStarted { version: 1, dialect: "x".into(), mode: TextMode::Cumulative }),
         (any_text(), any::<bool>()).prop_map(|(text, shown)| {
             let image = Image::Url { url: "https://pond.test/a.png".into() };
-            Event::PromptReceived { text, images: shown.then_some(image).into_iter().collect() }
+            Event::PromptReceived {
+                text,
+                images: shown.then_some(image).into_iter().collect(),
+                origin: millpond_engine::event::PromptOrigin::Person,
+            }
         }),
         (0..3_u32).prop_map(|round| Event::RoundStarted { round, model: None, response: None }),
         (0..3_u32).prop_map(|round| Event::RoundEnded { round, stop: None, incomplete: false }),

@@ -12,7 +12,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use millpond_engine::event::Record;
+use millpond_engine::event::{PromptOrigin, Record};
 
 use crate::compat::{Encoder, Protocol};
 use crate::gateway::Gateway;
@@ -100,7 +100,13 @@ async fn enqueue_message_and_follow_run(
         .scheduler
         .accept_message_once(
             session,
-            QueuedMessage { id, text, images: Vec::new(), accepted_ms: now },
+            QueuedMessage {
+                id,
+                text,
+                images: Vec::new(),
+                origin: PromptOrigin::Person,
+                accepted_ms: now,
+            },
             Delivery::NextRun,
         )
         .await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use millpond_engine::event::Millis;
+use millpond_engine::event::{Millis, PromptOrigin};
 use millpond_engine::view::image_ref::ImageRef;
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,11 @@ pub(super) async fn enqueue_message(
     let Prompt { text, images } = prompt;
     gateway
         .scheduler
-        .accept_message_once(session, QueuedMessage { id, text, images, accepted_ms: now }, turn)
+        .accept_message_once(
+            session,
+            QueuedMessage { id, text, images, origin: PromptOrigin::Person, accepted_ms: now },
+            turn,
+        )
         .await?;
     Ok((StatusCode::ACCEPTED, Json(AcceptedMessage { id, run: RunId::from(id) })))
 }
@@ -112,7 +116,7 @@ pub(super) struct QueueResponse {
 fn queue_response(queue: Vec<QueuedMessage>) -> Json<QueueResponse> {
     let queue = queue
         .into_iter()
-        .map(|QueuedMessage { id, text, images, accepted_ms }| {
+        .map(|QueuedMessage { id, text, images, accepted_ms, .. }| {
             let images =
                 images.iter().map(|image| ImageRef::from_image(image).into_owned()).collect();
             QueuedItem { id, text, images, accepted_ms }

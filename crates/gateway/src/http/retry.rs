@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use millpond_engine::event::{Event, Image};
+use millpond_engine::event::{Event, Image, PromptOrigin};
 use millpond_engine::ingest::DialectName;
 
 use crate::gateway::Gateway;
@@ -55,7 +55,7 @@ async fn read_prompt_of_run(gateway: &Gateway, run: &RunRow) -> Result<Option<Pr
             {
                 return Ok(None);
             }
-            Event::PromptReceived { text, images } => {
+            Event::PromptReceived { text, images, origin: PromptOrigin::Person } => {
                 let images = images.into_iter().map(Image::into_owned).collect();
                 return Ok(Some(Prompt { text: text.into_owned(), images }));
             }

@@ -1,7 +1,7 @@
 //! Derives what the store indexes from the events of a run: run boundaries, searchable text, tokens
 //! and cost.
 
-use millpond_engine::event::{Event, MessageId, Outcome, Usage, UsageScope};
+use millpond_engine::event::{Event, MessageId, Outcome, PromptOrigin, Usage, UsageScope};
 
 use crate::store::TokenUsage;
 
@@ -43,7 +43,7 @@ impl RunIndexer {
                 Event::RunStarted { .. } => {
                     update.run_boundaries.push((index, BoundaryKind::Began));
                 }
-                Event::PromptReceived { text, .. } => {
+                Event::PromptReceived { text, origin: PromptOrigin::Person, .. } => {
                     update.searchable_texts.push(truncate_to_searchable(text).to_owned());
                 }
                 Event::RunEnded { ending } => {

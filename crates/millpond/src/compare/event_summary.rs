@@ -58,6 +58,7 @@ mod tests {
         let event = Event::PromptReceived {
             text: "ż".repeat(SUMMARY_CHARS_MAX).into(),
             images: Vec::new(),
+            origin: millpond_engine::event::PromptOrigin::Person,
         };
         let (_, text) = summarise_event(&event, Thinking::ViewDefault);
         assert_eq!(text.chars().count(), SUMMARY_CHARS_MAX + 1);

@@ -45,7 +45,11 @@ impl Log {
     }
 
     pub(super) fn prompt(self, text: &'static str) -> Log {
-        self.push(Event::PromptReceived { text: text.into(), images: Vec::new() })
+        self.push(Event::PromptReceived {
+            text: text.into(),
+            images: Vec::new(),
+            origin: millpond_engine::event::PromptOrigin::Person,
+        })
     }
 
     pub(super) fn start_round(self, round: u32) -> Log {

@@ -18,7 +18,15 @@ fn frame_names(screen: &PrintClient) -> Vec<&str> {
 fn transcript_t10_message_append_settled_and_one_ending() {
     let mut screen = PrintClient::default();
     screen.push(Some(1), "run", run_started(TextMode::Incremental));
-    screen.push(Some(5), "run", Event::PromptReceived { text: "Go".into(), images: Vec::new() });
+    screen.push(
+        Some(5),
+        "run",
+        Event::PromptReceived {
+            text: "Go".into(),
+            images: Vec::new(),
+            origin: millpond_engine::event::PromptOrigin::Person,
+        },
+    );
     screen.push(Some(6), "run", message_started(0));
     screen.push(Some(7), "run", text_appended(0, "One\n"));
     screen.push(Some(8), "run", text_appended(0, "Two"));

@@ -150,7 +150,11 @@ fn arbitrary_event(which: u8, id: u32, words: &'static str) -> Event<'static> {
         },
         31 => Event::NoticeGiven { level: NoticeLevel::Error, text: words.into() },
         32 => Event::CheckpointSaved { hash: words.into() },
-        33 => Event::PromptReceived { text: words.into(), images: Vec::new() },
+        33 => Event::PromptReceived {
+            text: words.into(),
+            images: Vec::new(),
+            origin: millpond_engine::event::PromptOrigin::Person,
+        },
         34 => Event::FinalDeclared { message: message_id },
         35 => run_ended(Outcome::Failed),
         _ => run_started(TextMode::Incremental),

@@ -92,7 +92,11 @@ fn transcript_t11_text_thinking_and_the_declared_final_message() {
     let mut screen = PrintClient::with_thinking(Thinking::Show);
     screen.push_events([
         run_started(TextMode::Incremental),
-        Event::PromptReceived { text: "Go".into(), images: Vec::new() },
+        Event::PromptReceived {
+            text: "Go".into(),
+            images: Vec::new(),
+            origin: millpond_engine::event::PromptOrigin::Person,
+        },
         Event::ReasoningStarted { step: StepId(0), round: 0, origin: ReasoningOrigin::Native },
         Event::ReasoningAppended { step: StepId(0), text: "Hm".into() },
         Event::ReasoningAppended { step: StepId(0), text: "m".into() },
@@ -252,7 +256,11 @@ fn transcript_x16_what_is_settled_stays_and_is_named() {
 
 #[test]
 fn transcript_t11_a_prompt_is_feedback_only_right_after_an_answer() {
-    let prompt = || Event::PromptReceived { text: "Left".into(), images: Vec::new() };
+    let prompt = || Event::PromptReceived {
+        text: "Left".into(),
+        images: Vec::new(),
+        origin: millpond_engine::event::PromptOrigin::Person,
+    };
     let ask = || Event::AskOpened {
         ask: "a".into(),
         kind: AskKind::Followup,

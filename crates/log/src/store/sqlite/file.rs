@@ -18,7 +18,8 @@ use crate::store::StoreError;
 pub(super) const DATABASE_FILE_NAME: &str = "millpond.db";
 
 /// Each migrates the previous version to its own. Never changed once released.
-const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const MIGRATIONS: [&str; 3] =
+    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// Locks the directory for this process. Creates it and an empty database file if needed.
 pub(super) fn create_and_lock_directory(dir: &Path) -> Result<File, StoreError> {

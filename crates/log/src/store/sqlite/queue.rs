@@ -1,5 +1,6 @@
 //! SQL of the message queue.
 
+use millpond_engine::event::PromptOrigin;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, params};
 
@@ -15,15 +16,16 @@ pub(super) fn replace_queue(
 ) -> Result<(), Fault> {
     let key = chunk_rows::require_session_position(connection, session)?.key;
     connection.execute("DELETE FROM queue WHERE session = ?1", [key])?;
-    let sql = "INSERT INTO queue (session, place, id, text, images, accepted_ms)
-         VALUES (?1,?2,?3,?4,?5,?6)";
+    let sql = "INSERT INTO queue (session, place, id, text, images, accepted_ms, is_heartbeat)
+         VALUES (?1,?2,?3,?4,?5,?6,?7)";
     let mut statement = connection.prepare_cached(sql)?;
     for (position, queued) in (0_i64..).zip(queue) {
         let id = queued.id.to_bytes();
-        let QueuedMessage { text, images, accepted_ms, .. } = queued;
+        let QueuedMessage { text, images, origin, accepted_ms, .. } = queued;
+        let is_heartbeat = *origin == PromptOrigin::Heartbeat;
         let images = serde_json::to_string(images)
             .map_err(|error| Error::ToSqlConversionFailure(error.into()))?;
-        statement.execute(params![key, position, id, text, images, accepted_ms])?;
+        statement.execute(params![key, position, id, text, images, accepted_ms, is_heartbeat])?;
     }
     Ok(())
 }
@@ -33,7 +35,7 @@ pub(super) fn select_queue(
     session: SessionId,
 ) -> Result<Vec<QueuedMessage>, Fault> {
     let key = chunk_rows::require_session_position(connection, session)?.key;
-    let sql = "SELECT id, text, images, accepted_ms FROM queue WHERE session = ?1 ORDER BY place";
+    let sql = "SELECT id, text, images, accepted_ms, is_heartbeat FROM queue WHERE session = ?1 ORDER BY place";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_map([key], |row| {
         let images: String = row.get(2)?;
@@ -44,6 +46,10 @@ pub(super) fn select_queue(
             text: row.get(1)?,
             images,
             accepted_ms: row.get(3)?,
+            origin: match row.get(4)? {
+                true => PromptOrigin::Heartbeat,
+                false => PromptOrigin::Person,
+            },
         })
     })?;
     Ok(found.collect::<Result<_, _>>()?)

@@ -41,6 +41,7 @@ fn fill_with_canary(store: &SqliteStore, n: u8, blob: &[u8]) {
         id: queued_id(n),
         text: CANARY.to_owned(),
         images: Vec::new(),
+        origin: millpond_engine::event::PromptOrigin::Person,
         accepted_ms: 1,
     };
     store.set_queue(session_id(n), &[queued]).unwrap();

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 
-const SCHEMA_VERSION: u32 = 2;
+const SCHEMA_VERSION: u32 = 3;
 
 fn fixture_path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -37,7 +37,13 @@ fn fill_store(store: &SqliteStore) {
     store.update_session(session_id(3), &change, 30).unwrap();
     let image = Image::Kept { media_type: "image/png".into(), digest: "ab".into() };
     let (id, text) = (queued_id(1), "next".to_owned());
-    let queued = QueuedMessage { id, text, images: vec![image], accepted_ms: 4 };
+    let queued = QueuedMessage {
+        id,
+        text,
+        images: vec![image],
+        origin: millpond_engine::event::PromptOrigin::Person,
+        accepted_ms: 4,
+    };
     store.set_queue(session_id(2), &[queued]).unwrap();
     store
         .store_blob_for_session(

@@ -267,6 +267,7 @@ fn a_queue_is_replaced_as_a_whole_and_outlives_the_process() {
         id: queued_id(n),
         text: format!("text {n}"),
         images: Vec::new(),
+        origin: millpond_engine::event::PromptOrigin::Person,
         accepted_ms: 5,
     };
     test_store.store.set_queue(session_id(1), &[queued(3), queued(1), queued(2)]).unwrap();
@@ -284,6 +285,7 @@ fn sessions_in_which_something_waits_are_known_but_for_deleted_ones() {
         id: queued_id(n),
         text: format!("text {n}"),
         images: Vec::new(),
+        origin: millpond_engine::event::PromptOrigin::Person,
         accepted_ms: 5,
     };
     for n in [4, 2, 3] {
