@@ -161,8 +161,8 @@ impl CommonFold {
         out: &mut impl FnMut(Patch<'r>),
     ) -> ViewTask {
         match &record.event {
-            Event::RunStarted { .. } => ViewTask::Skip,
-            Event::PromptReceived { origin: PromptOrigin::Heartbeat, .. } => ViewTask::Skip,
+            Event::RunStarted { .. }
+            | Event::PromptReceived { origin: PromptOrigin::Heartbeat, .. } => ViewTask::Skip,
             Event::PromptReceived { text, images, origin: PromptOrigin::Person } => {
                 let id = format!("u{}", self.prompts);
                 self.prompts += 1;

@@ -1,7 +1,7 @@
 //! Runs of heartbeats on pages (L9): the prompt is never shown, and nothing of a run that reports
 //! nothing is.
 
-use millpond_engine::event::{Event, Outcome, PromptOrigin, Record, UsageScope};
+use millpond_engine::event::{Event, Outcome, PromptOrigin, Record, Usage, UsageScope};
 use millpond_engine::view::{ItemKind, Page, ViewName};
 use millpond_engine::wire::StreamKind;
 
@@ -34,7 +34,7 @@ fn with_heartbeat(build: impl FnOnce(&mut Log)) -> (Vec<Record<'static>>, usize)
 fn look_and_stay_silent(beat: &mut Log) {
     beat.start_round().push_reasoning(&["Hm."]).push_message(&["I look."]).start_tool("look");
     beat.succeed_tool(1, "All calm.").end_round().start_round().end_round();
-    beat.push(Event::UsageReported { scope: UsageScope::Run, usage: Default::default() });
+    beat.push(Event::UsageReported { scope: UsageScope::Run, usage: Usage::default() });
     beat.end_run(Outcome::Completed, None);
 }
 
