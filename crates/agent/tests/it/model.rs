@@ -64,7 +64,6 @@ fn model_config(wire: ModelApi, base: &str, folder: &Path) -> ModelAgentConfig {
 
 /// A finished run that reads a file: so small a model needs an example.
 fn example_run(file: &str, content: &str) -> Vec<Event<'static>> {
-    let (text, step) = (|text: String| text.into(), StepId(1));
     let round = |round| Event::RoundStarted { round, model: None, response: None };
     let ended = |round, stop| Event::RoundEnded { round, stop: Some(stop), incomplete: false };
     let message = |id, round, message_text: String| {
@@ -79,7 +78,7 @@ fn example_run(file: &str, content: &str) -> Vec<Event<'static>> {
     let mut events = vec![
         Event::RunStarted { version: 1, dialect: "millpond".into(), mode: TextMode::Incremental },
         Event::PromptReceived {
-            text: text(format!("What is in {file}?")),
+            text: format!("What is in {file}?").into(),
             images: Vec::new(),
             origin: millpond_engine::event::PromptOrigin::Person,
         },
@@ -87,28 +86,17 @@ fn example_run(file: &str, content: &str) -> Vec<Event<'static>> {
         Event::ReasoningStarted { step: reasoning_step, round: 0, origin: ReasoningOrigin::Native },
         Event::ReasoningAppended {
             step: reasoning_step,
-            text: text(format!("The user asks for {file}.")),
+            text: format!("The user asks for {file}.").into(),
         },
         Event::StepSealed { step: reasoning_step, seal: r#"{"signature":"x"}"#.into() },
         Event::ReasoningEnded { step: reasoning_step, incomplete: false },
     ];
     events.extend(message(0, 0, "Let me read that.".to_owned()));
+    events.extend(read_file_call(file));
     events.extend([
-        Event::ToolStarted {
-            step,
-            round: 0,
-            call: text(format!("call-{file}")),
-            name: "read_file".into(),
-            kind: ToolKind::Function,
-            executor: Executor::Client,
-            server: None,
-            parent: None,
-        },
-        Event::ArgumentsAppended { step, text: text(json!({ "path": file }).to_string()) },
-        Event::ToolReady { step },
         ended(0, StopReason::Tools),
-        Event::OutputAppended { step, text: text(format!("    1  {content}\n")) },
-        Event::ToolEnded { step, outcome: ToolOutcome::Succeeded, detail: None },
+        Event::OutputAppended { step: READ_STEP, text: format!("    1  {content}\n").into() },
+        Event::ToolEnded { step: READ_STEP, outcome: ToolOutcome::Succeeded, detail: None },
         round(1),
     ]);
     events.extend(message(1, 1, format!("The file {file} says: {content}")));
@@ -127,6 +115,27 @@ fn example_run(file: &str, content: &str) -> Vec<Event<'static>> {
         },
     ]);
     events
+}
+
+const READ_STEP: StepId = StepId(1);
+
+/// A call of `read_file` up to its complete arguments.
+fn read_file_call(file: &str) -> [Event<'static>; 3] {
+    let step = READ_STEP;
+    [
+        Event::ToolStarted {
+            step,
+            round: 0,
+            call: format!("call-{file}").into(),
+            name: "read_file".into(),
+            kind: ToolKind::Function,
+            executor: Executor::Client,
+            server: None,
+            parent: None,
+        },
+        Event::ArgumentsAppended { step, text: json!({ "path": file }).to_string().into() },
+        Event::ToolReady { step },
+    ]
 }
 
 async fn seeded_gateway(wire: ModelApi, base: &str, folder: &Path, data: &Path) -> TestGateway {

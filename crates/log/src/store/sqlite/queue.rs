@@ -46,10 +46,7 @@ pub(super) fn select_queue(
             text: row.get(1)?,
             images,
             accepted_ms: row.get(3)?,
-            origin: match row.get(4)? {
-                true => PromptOrigin::Heartbeat,
-                false => PromptOrigin::Person,
-            },
+            origin: if row.get(4)? { PromptOrigin::Heartbeat } else { PromptOrigin::Person },
         })
     })?;
     Ok(found.collect::<Result<_, _>>()?)
