@@ -31,16 +31,6 @@ pub struct Record<'a> {
     pub event: Event<'a>,
 }
 
-/// Dense number of a message within its run, from 0, in order of appearance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MessageId(pub u32);
-
-/// Dense number of a step (reasoning or tool) within its run, from 0, in order of appearance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StepId(pub u32);
-
 /// One fact about a run.
 // Not `non_exhaustive`: a program that shows or stores events has to decide about every one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -385,6 +375,7 @@ pub enum Event<'a> {
 mod ending;
 mod family;
 mod fields;
+mod ids;
 mod owned;
 mod sink;
 
@@ -394,6 +385,7 @@ pub use fields::{
     MessagePhase, NoticeLevel, PromptOrigin, ReasoningOrigin, StopReason, TextMode, ToolKind,
     ToolOutcome, UnrecognisedReason, Usage, UsageScope,
 };
+pub use ids::{MessageId, StepId};
 pub use sink::{DroppedReason, HeldReason, Sink, Trace};
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
