@@ -135,7 +135,7 @@ export function told(records, run) {
       changed ||= record.kept_bytes < known.length;
       messages.set(record.message, known.subarray(0, record.kept_bytes).toString() + record.text);
     } else if (type === 'withdrawn') {
-      for (const gone of record.messages) changed = messages.delete(gone) || changed;
+      for (const gone of record.messages ?? []) changed = messages.delete(gone) || changed;
     } else if (type === 'run_ended') {
       const { outcome, stop, reason, reply, message, incomplete } = record;
       ending = { outcome, stop, reason, reply, message, incomplete };

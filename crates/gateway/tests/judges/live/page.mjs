@@ -1,3 +1,34 @@
+// What is left of an item that was withdrawn.
+function empty(item) {
+  for (const field of ['text', 'arguments', 'result', 'label', 'description', 'steps', 'images', 'citations']) delete item[field];
+  item.state = 'withdrawn';
+}
+
+function findCall(item, call) {
+  if (item.kind !== 'steps' && item.id === call) return item;
+  for (const step of item.steps ?? []) {
+    const found = findCall(step, call);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function merge(call, result) {
+  if (result.state === 'withdrawn') return empty(call);
+  call.state = result.state;
+  const output = result.kind === 'entry' ? result.text : result.result;
+  if (output) call.result = output;
+  for (const field of ['label', 'description']) if (result[field] !== undefined) call[field] = result[field];
+  if (result.arguments) call.arguments = (call.arguments ?? '') + result.arguments;
+  if (result.ran_for_ms !== undefined) call.ran_for_ms = (call.ran_for_ms ?? 0) + result.ran_for_ms;
+  for (const field of ['images', 'citations']) if (result[field]?.length) (call[field] ??= []).push(...result[field]);
+  for (const step of result.steps ?? []) {
+    const known = (call.steps ??= []).find(({ id }) => id === step.id);
+    if (known === undefined) call.steps.push(step);
+    else merge(known, step);
+  }
+}
+
 // A page made of patches, as `docs/PROTOCOL.md` tells a client to.
 export class Page {
   items = new Map();
@@ -25,6 +56,8 @@ export class Page {
     else if ('next' in patch) this.#next(patch);
     else if ('keep' in patch) this.#rewrite(patch);
     else if ('state' in patch) this.items.get(patch.i).state = patch.state;
+    else if ('call' in patch) this.#addResult(patch);
+    else if ('description' in patch) this.items.get(patch.i).description = patch.description;
     else if ('image' in patch) (this.items.get(patch.i).images ??= []).push(patch.image);
     else if ('citation' in patch) (this.items.get(patch.i).citations ??= []).push(patch.citation);
     else if ('remove' in patch) this.items.delete(patch.i);
@@ -58,9 +91,12 @@ export class Page {
 
   #withdraw(key) {
     const item = this.items.get(key);
-    if (item === undefined) return;
-    for (const field of ['text', 'arguments', 'result', 'label', 'steps', 'images', 'citations']) delete item[field];
-    item.state = 'withdrawn';
+    if (item !== undefined) empty(item);
+  }
+
+  #addResult({ i, call, result }) {
+    const found = this.items.has(i) ? findCall(this.items.get(i), call) : undefined;
+    if (found !== undefined) merge(found, result);
   }
 
   #resolve({ run, id }) {
