@@ -76,7 +76,7 @@ step "web chat"
 if [ -n "$(supported_node)" ]; then
   web/test.sh 2>&1 | tee -a "$log" || status=$?
 else
-  echo "skipped: tests of the web chat need Node 20.19 or newer and npm" | tee -a "$log"
+  echo "skipped: tests of the web chat need Node 20.19 or newer and npm (https://nodejs.org)" | tee -a "$log"
 fi
 
 step "third-party clients"
@@ -84,7 +84,7 @@ if [ -n "$(supported_node)" ]; then
   crates/gateway/tests/judges/run.sh sample 2>&1 | tee -a "$log" || status=$?
   docs/scenarios/run.sh compare 2>&1 | tee -a "$log" || status=$?
 else
-  echo "skipped: third-party clients need Node 20.19 or newer and npm" | tee -a "$log"
+  echo "skipped: third-party clients need Node 20.19 or newer and npm (https://nodejs.org)" | tee -a "$log"
 fi
 
 step

@@ -23,11 +23,14 @@ exec 9>&-
 status=0
 npx tsc --noEmit || status=$?
 units=$(mktemp) pages=$(mktemp)
-trap 'rm -f "$units" "$pages"' EXIT
+# Chromium leaves nothing in the home folder.
+browser_home=$(mktemp -d)
+export XDG_CONFIG_HOME=$browser_home XDG_CACHE_HOME=$browser_home
+trap 'rm -rf "$units" "$pages" "$browser_home"' EXIT
 npx vitest run --reporter=default --reporter=json --outputFile.json="$units" || status=$?
 
 if [ -z "$chromium" ]; then
-  echo "skipped: browser tests need Chromium"
+  echo "skipped: browser tests need Chromium. To install: sudo apt-get install chromium"
 else
   [ -n "${BUILT:-}" ] || (cd .. && cargo build -q --locked -p millpond)
   CHROMIUM=$chromium PLAYWRIGHT_JSON_OUTPUT_NAME=$pages npx playwright test --reporter=list,json "$@" || status=$?

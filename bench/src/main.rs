@@ -55,6 +55,9 @@ enum Command {
         /// Folder with the streams (default: generated)
         #[arg(long)]
         data: Option<PathBuf>,
+        /// Write all deltas to this many messages of a Responses stream in turn
+        #[arg(long)]
+        open_messages: Option<u32>,
     },
     /// Measure a gateway and its readers against a bare loop that writes ready-made frames
     Gateway {
@@ -98,8 +101,11 @@ fn main() -> std::io::Result<()> {
         Command::Views { deltas, data, repeats } => {
             views::run_views_bench(deltas, data.as_deref(), repeats)
         }
-        Command::Once { provider, deltas, job, data } => {
-            let stream = ingest::load_or_make_stream(provider, deltas, data.as_deref())?;
+        Command::Once { provider, deltas, job, data, open_messages } => {
+            let stream = match open_messages {
+                Some(messages) => streams::make_interleaved_stream(deltas, messages),
+                None => ingest::load_or_make_stream(provider, deltas, data.as_deref())?,
+            };
             let events = match job {
                 Job::Nothing => 0,
                 Job::Floor => floor::count_payloads_and_text(provider, &stream).0,

@@ -95,6 +95,30 @@ pub(crate) fn make_stream(provider: Provider, deltas: usize) -> Vec<u8> {
     out.text.into_bytes()
 }
 
+/// Generates a Responses stream whose text deltas go to `open_messages` messages in turn, all of
+/// them open at the same time.
+pub(crate) fn make_interleaved_stream(deltas: usize, open_messages: u32) -> Vec<u8> {
+    let provider = Provider::Responses;
+    let mut out = StreamWriter { provider, text: String::new(), next_sequence_number: 0 };
+    let mut dice = WordPicker(deltas as u64);
+    let response = format!(r#","response":{{{RESPONSE},"status":"in_progress"}}"#);
+    out.write_named_sse_event("response.created", &response);
+    for index in 0..open_messages {
+        out.write_responses_message_added(index, &format!("msg{index}"));
+    }
+    for index in (0..open_messages).cycle().take(deltas) {
+        let item = format!("msg{index}");
+        let word = dice.next_word();
+        out.write_responses_delta("response.output_text.delta", index, &item, word);
+    }
+    for index in 0..open_messages {
+        out.write_responses_item_done(index, &format!("msg{index}"), DONE_MESSAGE);
+    }
+    let response = format!(r#","response":{{{RESPONSE},"status":"completed"}}"#);
+    out.write_named_sse_event("response.completed", &response);
+    out.text.into_bytes()
+}
+
 /// Writes parts in the format of a provider. The `type` of an event comes first.
 struct StreamWriter {
     provider: Provider,
@@ -165,20 +189,13 @@ impl StreamWriter {
             }
             StreamPart::TextStart => {
                 self.write_responses_item_done(0, "rs", r#""type":"reasoning","summary":[]"#);
-                let body =
-                    r#""type":"message","status":"in_progress","role":"assistant","content":[]"#;
-                self.write_responses_item_added(1, "msg", body);
-                let part =
-                    r#""content_index":0,"part":{"type":"output_text","text":"","annotations":[]}"#;
-                self.write_responses_part_added("response.content_part.added", 1, "msg", part);
+                self.write_responses_message_added(1, "msg");
             }
             StreamPart::Text(text) => {
                 self.write_responses_delta("response.output_text.delta", 1, "msg", text);
             }
             StreamPart::ToolStart => {
-                let body =
-                    r#""type":"message","status":"completed","role":"assistant","content":[]"#;
-                self.write_responses_item_done(1, "msg", body);
+                self.write_responses_item_done(1, "msg", DONE_MESSAGE);
                 let body = r#""type":"function_call","call_id":"call_1","name":"sum","arguments":"","status":"in_progress""#;
                 self.write_responses_item_added(2, "fc", body);
             }
@@ -194,6 +211,13 @@ impl StreamWriter {
                 self.write_named_sse_event("response.completed", &response);
             }
         }
+    }
+
+    fn write_responses_message_added(&mut self, index: u32, item: &str) {
+        let body = r#""type":"message","status":"in_progress","role":"assistant","content":[]"#;
+        self.write_responses_item_added(index, item, body);
+        let part = r#""content_index":0,"part":{"type":"output_text","text":"","annotations":[]}"#;
+        self.write_responses_part_added("response.content_part.added", index, item, part);
     }
 
     fn write_responses_item_added(&mut self, index: u32, item: &str, body: &str) {
@@ -277,6 +301,10 @@ fn json_string(text: &str) -> String {
 /// Members that every response of the Responses API has.
 const RESPONSE: &str =
     r#""id":"resp_1","object":"response","created_at":1794000000,"model":"pond-large","output":[]"#;
+
+/// Members of a message item that is complete.
+const DONE_MESSAGE: &str =
+    r#""type":"message","status":"completed","role":"assistant","content":[]"#;
 
 /// End of an item's id in the Responses API.
 const ITEM_ID_TAIL: &str = "_0123456789abcdef0123456789abcdef0123456789abcdef";

@@ -60,8 +60,8 @@ pub(super) enum OpenAskState {
 #[derive(Clone, Debug)]
 pub(super) struct StatusTracker {
     detail: StatusDetail,
-    /// The message being written, if the status is `Writing`.
-    writing: Option<MessageId>,
+    /// True if the status is `Writing`.
+    is_writing: bool,
     newest_message: Option<MessageId>,
     /// Names of open tools, without those of sub-agents.
     open_tools: BTreeMap<StepId, String>,
@@ -70,7 +70,12 @@ pub(super) struct StatusTracker {
 impl StatusTracker {
     /// Creates a tracker before any event.
     pub(super) fn new(detail: StatusDetail) -> StatusTracker {
-        StatusTracker { detail, writing: None, newest_message: None, open_tools: BTreeMap::new() }
+        StatusTracker {
+            detail,
+            is_writing: false,
+            newest_message: None,
+            open_tools: BTreeMap::new(),
+        }
     }
 
     /// Creates a tracker with the same detail, before any event.
@@ -86,9 +91,7 @@ impl StatusTracker {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         let Some(status) = self.track_and_derive_status(event, asked) else { return };
-        if status != Status::Writing {
-            self.writing = None;
-        }
+        self.is_writing = status == Status::Writing;
         let told = std::mem::discriminant(&status);
         out(Patch::Status(status));
         if asked == OpenAskState::SomeOpen && told != std::mem::discriminant(&Status::Waiting) {
@@ -105,13 +108,13 @@ impl StatusTracker {
     ) -> Option<Status<'r>> {
         match event {
             Event::TextAppended { message, .. } | Event::TextRewritten { message, .. } => {
-                self.track_writing_if_other_message(*message)
+                self.writing_status_if_changed(*message)
             }
             // A message may start with an image; an image of an older one changes nothing.
             Event::ImageReceived { owner: ImageOwner::Message(message), .. }
                 if self.newest_message < Some(*message) =>
             {
-                self.track_writing_if_other_message(*message)
+                self.writing_status_if_changed(*message)
             }
             Event::RoundStarted { round, .. } => Some(Status::Streaming { round: *round }),
             Event::ReasoningStarted { .. } if self.detail.thinking != ThinkingDetail::Hidden => {
@@ -164,14 +167,12 @@ impl StatusTracker {
         }
     }
 
-    /// Sets the message being written; returns `Writing` if it was another one.
-    fn track_writing_if_other_message(&mut self, message: MessageId) -> Option<Status<'static>> {
-        if self.writing == Some(message) {
-            return None;
-        }
-        self.writing = Some(message);
-        self.newest_message = self.newest_message.max(self.writing);
-        Some(Status::Writing)
+    /// Returns `Writing` if the message is a new one or nothing was written; the status stays while
+    /// several open messages grow in turn.
+    fn writing_status_if_changed(&mut self, message: MessageId) -> Option<Status<'static>> {
+        let is_new = self.newest_message < Some(message);
+        self.newest_message = self.newest_message.max(Some(message));
+        (is_new || !self.is_writing).then_some(Status::Writing)
     }
 
     /// Number of open tools.

@@ -18,7 +18,7 @@ impl Tmux {
     /// Starts the server; prints that the test is skipped and returns `None` without tmux.
     pub(crate) fn start(folder: &Path, line: &str, (cols, rows): (u16, u16)) -> Option<Tmux> {
         if Command::new("tmux").arg("-V").output().is_err() {
-            println!("skipped: a chat in tmux needs tmux");
+            println!("skipped: a chat in tmux needs tmux. To install: sudo apt-get install tmux");
             return None;
         }
         let tmux = Tmux { folder: tempfile::tempdir().unwrap() };
@@ -103,7 +103,8 @@ impl Tmux {
 
     fn spawn_tmux(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("tmux");
-        command.env_remove("TMUX").env("LC_ALL", "C.UTF-8");
+        // A shell in the pane leaves no history behind.
+        command.env_remove("TMUX").env("LC_ALL", "C.UTF-8").env("HISTFILE", "/dev/null");
         command.arg("-S").arg(self.folder.path().join("socket")).args(arguments);
         command.output().unwrap()
     }

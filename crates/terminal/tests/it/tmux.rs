@@ -26,7 +26,7 @@ struct Tmux {
 impl Tmux {
     fn start(name: &str, size: Size) -> Option<Tmux> {
         if Command::new("tmux").arg("-V").output().is_err() {
-            println!("skipped: {name} needs tmux");
+            println!("skipped: {name} needs tmux. To install: sudo apt-get install tmux");
             return None;
         }
         let place = std::env::temp_dir().join(format!("millpond-{name}-{}", std::process::id()));
