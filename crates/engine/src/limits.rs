@@ -16,7 +16,11 @@ pub const PROBE_BYTES_MAX: usize = 1 << 20;
 pub const FILTER_HELD_BYTES_MAX: usize = 8 << 10;
 
 /// First halves of split surrogate pairs that wait for their second halves.
-pub const SURROGATE_HALVES_MAX: usize = 8;
+pub const SURROGATE_HALVES_MAX: usize = 32;
+
+/// Scalars of a frame that are compared to find the string that a half of a surrogate pair
+/// continues.
+pub const FRAME_SCALARS_COMPARED_MAX: usize = 64;
 
 /// Longest tag, attributes included; anything longer is text.
 pub const TAG_BYTES_MAX: usize = 512;
@@ -122,6 +126,10 @@ pub const SENTENCE_ENCLOSED_BYTES_MAX: usize = 256;
 
 /// Bytes for which an open back-tick makes its text code.
 pub const SENTENCE_CODE_BYTES_MAX: usize = 1 << 10;
+
+/// Back-ticks and brackets of a paragraph that never close and are read again as text; further ones
+/// open nothing.
+pub const SENTENCE_UNCLOSED_MAX: usize = 8;
 
 /// Nesting depth of open brackets and quotations in a sentence.
 pub const SENTENCE_ENCLOSED_DEPTH_MAX: usize = 8;

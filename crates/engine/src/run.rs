@@ -312,7 +312,7 @@ impl RunState {
         if self.open_round.is_none() {
             return;
         }
-        self.release_implied_thought_at_normal_end(filter, out);
+        self.end_or_release_implied_thoughts_with_round(filter, out);
         self.end_or_suspend_message(TextInterruption::RoundEnd, filter, out);
         self.end_suspended_messages(TextInterruption::RoundEnd, filter, out);
         self.close_reasoning_and_defer_end(out);

@@ -10,7 +10,8 @@
 //!
 //! Invariants: the emitted texts, joined, are the input. Chunk boundaries do not change the pieces.
 //! The held text is at most the next word and the marks before it, never more than
-//! `SENTENCE_HELD_BYTES_MAX`. An end is never withdrawn.
+//! `SENTENCE_HELD_BYTES_MAX`; after a stop in code or in a bracket that may never close at most the
+//! rest of the paragraph, never more than `SENTENCE_CODE_BYTES_MAX`. An end is never withdrawn.
 
 mod block;
 mod chars;
@@ -20,11 +21,13 @@ mod item;
 mod line;
 mod lookahead;
 mod marker;
+mod open_enclosure;
 mod prose;
 mod stop;
 mod words;
 
 use block::BlockSplitter;
+use open_enclosure::{Emission, OpenEnclosure};
 use prose::CharDecision;
 
 /// Output of the splitter.
@@ -43,6 +46,10 @@ pub struct SentenceSplitter {
     held: String,
     /// True if text was emitted since the last end.
     is_piece_open: bool,
+    /// Code or a bracket that is open and may never close.
+    enclosure: Option<Box<OpenEnclosure>>,
+    /// Bytes that are read again after they were emitted.
+    emitted_before: usize,
 }
 
 impl Default for SentenceSplitter {
@@ -54,7 +61,13 @@ impl Default for SentenceSplitter {
 impl SentenceSplitter {
     /// Creates a splitter at the start of a message.
     pub fn new() -> SentenceSplitter {
-        SentenceSplitter { blocks: BlockSplitter::new(), held: String::new(), is_piece_open: false }
+        SentenceSplitter {
+            blocks: BlockSplitter::new(),
+            held: String::new(),
+            is_piece_open: false,
+            enclosure: None,
+            emitted_before: 0,
+        }
     }
 
     /// Splits `text`; emits everything whose piece is decided.
@@ -63,14 +76,30 @@ impl SentenceSplitter {
         let mut from = 0;
         let mut at = 0;
         loop {
-            at += self.blocks.consume_text_without_break(&text[at..]);
+            let words_len = self.blocks.consume_text_without_break(&text[at..]);
+            if self.enclosure.is_some() && 0 < words_len {
+                let words = &text[at..at + words_len];
+                if self.push_in_enclosure(&text[from..at], words, CharDecision::Pass, out)
+                    == Emission::Done
+                {
+                    from = at + words_len;
+                }
+            }
+            at += words_len;
             let Some(c) = text[at..].chars().next() else { break };
+            let end = at + c.len_utf8();
             match self.blocks.push_char(c, &self.held) {
+                decision if self.enclosure.is_some() => {
+                    let (before, next) = (&text[from..at], &text[at..end]);
+                    if self.push_in_enclosure(before, next, decision, out) == Emission::Done {
+                        from = end;
+                    }
+                }
                 CharDecision::Pass => self.emit_held(out),
                 CharDecision::Hold => {
                     self.emit_text(text.get(from..at), out);
                     self.held.push(c);
-                    from = at + c.len_utf8();
+                    from = end;
                 }
                 CharDecision::Break => {
                     self.emit_text(text.get(from..at), out);
@@ -79,7 +108,8 @@ impl SentenceSplitter {
                     self.emit_held(out);
                 }
             }
-            at += c.len_utf8();
+            at = end;
+            self.begin_enclosure_if_opened(c);
         }
         self.emit_text(text.get(from..), out);
     }
@@ -87,6 +117,7 @@ impl SentenceSplitter {
     /// Ends the message: emits held text and the end of the open piece. Resets the splitter for the
     /// next message.
     pub fn finish(&mut self, out: &mut impl FnMut(SplitOutput<'_>)) {
+        self.finish_enclosure(out);
         if !self.held.is_empty() {
             if self.blocks.finish(&self.held) == CharDecision::Break {
                 self.emit_piece_end_if_open(out);
@@ -99,15 +130,16 @@ impl SentenceSplitter {
 
     /// Bytes held back.
     pub fn held_bytes(&self) -> usize {
-        self.held.len()
+        self.held.len().max(self.enclosure.as_ref().map_or(0, |open| open.held_bytes()))
     }
 
     /// Emits `text` as part of the open piece.
     fn emit_text(&mut self, text: Option<&str>, out: &mut impl FnMut(SplitOutput<'_>)) {
-        if let Some(text) = text
-            && !text.is_empty()
-        {
-            out(SplitOutput::Text(text));
+        let text = text.unwrap_or_default();
+        let skipped = self.emitted_before.min(text.len());
+        self.emitted_before -= skipped;
+        if skipped < text.len() {
+            out(SplitOutput::Text(&text[skipped..]));
             self.is_piece_open = true;
         }
     }
@@ -115,9 +147,10 @@ impl SentenceSplitter {
     /// Emits the held text as part of the open piece.
     fn emit_held(&mut self, out: &mut impl FnMut(SplitOutput<'_>)) {
         if !self.held.is_empty() {
-            out(SplitOutput::Text(&self.held));
+            let held = std::mem::take(&mut self.held);
+            self.emit_text(Some(&held), out);
+            self.held = held;
             self.held.clear();
-            self.is_piece_open = true;
         }
     }
 

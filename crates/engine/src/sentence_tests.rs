@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use crate::limits::{SENTENCE_ENCLOSED_BYTES_MAX, SENTENCE_HELD_BYTES_MAX};
+use crate::limits::{
+    SENTENCE_CODE_BYTES_MAX, SENTENCE_ENCLOSED_BYTES_MAX, SENTENCE_HELD_BYTES_MAX,
+};
 
 use super::*;
 
@@ -35,7 +37,7 @@ pub(super) fn split<'t>(chunks: impl IntoIterator<Item = &'t str>) -> Vec<String
     let mut pieces = Pieces::default();
     for chunk in chunks {
         splitter.push(chunk, &mut |cut| pieces.push(cut));
-        assert!(splitter.held_bytes() <= SENTENCE_HELD_BYTES_MAX, "{:?}", splitter.held);
+        assert!(splitter.held_bytes() <= SENTENCE_CODE_BYTES_MAX, "{:?}", splitter.held);
     }
     splitter.finish(&mut |cut| pieces.push(cut));
     assert!(!pieces.open && splitter == SentenceSplitter::new(), "not finished");
@@ -108,6 +110,12 @@ fn f1_text_goes_out_as_soon_as_it_can_be_decided() {
         ("a\n## b", "a\n¦## b"),
         ("a\n``", "a\n"),
         ("a\n```", "a\n¦```"),
+        ("Use `a. B", "Use `a."),
+        ("Use `a. B` x", "Use `a. B` x"),
+        ("Use `ab c", "Use `ab c"),
+        ("Use (a. B", "Use (a."),
+        ("Use (a. B)", "Use (a. B)"),
+        ("Use `am. Be\n\n", "Use `am. ¦Be\n\n"),
         ("これは。", "これは。"),
         ("これは。そ", "これは。¦そ"),
     ] {
@@ -208,7 +216,7 @@ fn f2_quotations_split_like_paragraphs() {
 fn f2_nothing_ends_inside_code_spans_and_links() {
     check("Use `a. B` here. ¦Or ``x ` y. Z`` there. ¦`c` is it. ¦`d.` And so.");
     check("Run `npm i`. ¦`x` is\nsoft. ¦Go.");
-    check("Stray ` tick. And\nmore.\n\n¦Next. ¦One.");
+    check("A `code` ends. ¦So does `it.`\n\n¦# `a. B`\n¦- `c. D`\n¦`e. F`");
     check("Not \\` code. ¦Yes.");
     check("See [this. And that](http://a.b/c.d \"Or. What\"). ¦Then <https://a.b/c.>. ¦End");
     check("Go to https://www.example.com/a.html?b=c.d. ¦Then google.com. ¦Or a.b@c.pl. ¦So.");

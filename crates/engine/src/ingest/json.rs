@@ -2,6 +2,7 @@
 //!
 //! Unknown members are kept apart from members that are known and ignored.
 
+mod nullable_text;
 mod scalar;
 
 use std::borrow::Cow;
@@ -11,6 +12,7 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 pub(crate) use serde_json::value::RawValue;
 
+pub(crate) use nullable_text::NullableText;
 pub(crate) use scalar::{as_scalar, is_true};
 
 /// Members of an object that are neither read nor ignored.

@@ -21,6 +21,9 @@ const WHOLE_NAMES: &[&str] = &[
     "open_web_browser", "scroll_at", "scroll_document", "type_text_at", "wait_5_seconds",
 ];
 
+/// Names that are also actions with the date of a version: `computer_20250124`.
+const VERSIONED_NAMES: &[&str] = &["computer"];
+
 /// MCP servers whose tools are all actions.
 #[rustfmt::skip]
 const SERVERS: &[&str] = &[
@@ -48,6 +51,13 @@ const OTHER_VERBS: &[&str] = &[
     "move", "open", "reload", "resize", "select", "start", "stop", "tabs", "type", "uncheck",
     "upload", "wait", "zoom",
 ];
+
+/// Servers whose tools also act on a screen if they type, press keys or wait. A server called
+/// `keyboard` may as well list shortcuts.
+const SCREENS: &[&str] = &["browser", "computer", "desktop"];
+
+/// Verbs that name an action of a screen.
+const SCREEN_VERBS: &[&str] = &["key", "type", "wait"];
 
 /// Words that may stand beside a verb.
 #[rustfmt::skip]
@@ -118,10 +128,19 @@ fn is_known_action(name: SplitName<'_>) -> bool {
     let (mut server_buffer, mut tool_buffer) = (NameBuffer::default(), NameBuffer::default());
     let Some(tool) = tool_buffer.normalise(name.tool) else { return false };
     let server = server_buffer.normalise(name.server).unwrap_or("");
-    (name.form == NameForm::Tool && WHOLE_NAMES.contains(&tool))
+    (name.form == NameForm::Tool && is_whole_or_versioned_name(tool))
         || is_action_server(server)
         || (SUBJECTS.contains(&server) && has_verb_and_known_words(tool, Verbs::Clear))
+        || (SCREENS.contains(&server) && has_verb_and_known_words(tool, Verbs::Screen))
         || is_phrase_of_known_words(tool.strip_prefix("mcp_").unwrap_or(tool))
+}
+
+/// True if the name is in the table, as it is or with a version.
+fn is_whole_or_versioned_name(tool: &str) -> bool {
+    let is_date = |version: &str| version.len() == 8 && version.bytes().all(|c| c.is_ascii_digit());
+    let versioned = tool.rsplit_once('_').filter(|(_, version)| is_date(version));
+    WHOLE_NAMES.contains(&tool)
+        || versioned.is_some_and(|(name, _)| VERSIONED_NAMES.contains(&name))
 }
 
 /// True if all tools of this server are actions.
@@ -143,6 +162,8 @@ fn is_action_server(server: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verbs {
     Clear,
+    /// Those of a screen only.
+    Screen,
     All,
 }
 
@@ -179,12 +200,18 @@ fn strip_words<'a>(name: &'a str, words: &str) -> Option<&'a str> {
 
 /// True if there is a verb and no unknown word.
 fn has_verb_and_known_words(words: &str, verbs: Verbs) -> bool {
-    let is_verb = |word: &str| {
-        CLEAR_VERBS.contains(&word) || (verbs == Verbs::All && OTHER_VERBS.contains(&word))
+    let is_verb = |word: &str| match verbs {
+        Verbs::Clear => CLEAR_VERBS.contains(&word),
+        Verbs::Screen => SCREEN_VERBS.contains(&word),
+        Verbs::All => CLEAR_VERBS.contains(&word) || OTHER_VERBS.contains(&word),
     };
-    let is_known = |word: &str| {
-        CLEAR_VERBS.contains(&word) || OTHER_VERBS.contains(&word) || OBJECTS.contains(&word)
+    let is_beside_verb = |word: &str| match verbs {
+        Verbs::Screen => OBJECTS.contains(&word),
+        Verbs::Clear | Verbs::All => {
+            CLEAR_VERBS.contains(&word) || OTHER_VERBS.contains(&word) || OBJECTS.contains(&word)
+        }
     };
+    let is_known = |word: &str| is_verb(word) || is_beside_verb(word);
     words.split('_').all(is_known) && words.split('_').any(is_verb)
 }
 
@@ -252,7 +279,9 @@ mod tests {
         "chrome-devtools_take_screenshot", "chrome-devtools_fill_form", "computer-use_left_click",
         "mouse_move", "mouse_click", "keyboard_press", "desktop_screenshot",
         "computer_screenshot", "get_browser_screenshot", "click_at", "type_text_at",
-        "open_web_browser",
+        "open_web_browser", "mcp__computer__type", "mcp__computer__key", "mcp__computer__wait",
+        "mcp__browser__type", "mcp__browser__wait_for", "mcp__desktop__type_text",
+        "mcp__desktop__key_down", "computer/type", "computer_20241022", "computer_20250124",
     ];
 
     /// Names that look like those of actions.
@@ -271,7 +300,11 @@ mod tests {
         "left_join", "double_entry", "go_back_to_step", "wait_for_approval",
         "mcp__browser__search", "mcp__browser__open", "browser.search", "browser.open",
         "browser.find", "mcp__computer-science__lookup", "mcp__playwright-docs__search",
-        "mcp__not-playwright__run", "mcp__github__search_code", "mcp__filesystem__read_file",
+        "mcp__keyboard__key", "mcp__keyboard__type", "mcp__keyboard__wait", "mcp__mouse__type",
+        "mcp__chrome__type", "mcp__browser__type_check", "mcp__browser__get_type",
+        "mcp__desktop__key_value", "mcp__desktop__list_keys", "mcp__computer__open",
+        "mcp__my-computer__type", "type", "type_text", "key_down", "computer_2025",
+        "computer_20250124_notes", "text_editor_20250124", "mcp__not-playwright__run", "mcp__github__search_code", "mcp__filesystem__read_file",
         "Take a screenshot of the browser", "Look at screenshot", "screenshot.png",
         "src/browser_click.rs", "https://example.org/browser", "przeglądarka_click",
     ];
@@ -306,6 +339,8 @@ mod tests {
             assert!(!names.is_action("anything", Some(server)), "{server}");
         }
         assert!(names.is_action("click", Some("browser")));
+        assert!(names.is_action("type_text", Some("desktop")));
+        assert!(!names.is_action("type_text", Some("keyboard")));
     }
 
     #[test]

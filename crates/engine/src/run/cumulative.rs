@@ -66,8 +66,11 @@ impl RunState {
         out: &mut EventEmitter<'_>,
     ) -> Option<RefilteredText> {
         self.close_reasoning_and_defer_end(out);
-        let Some(id) = self.message_state.open_id() else {
+        let MessageState::Open(OpenMessage { text: MessageText { id, .. }, phase, .. }) =
+            self.message_state
+        else {
             self.message_state = MessageState::None;
+            self.restart_implied_thought(out);
             self.finish_request = FinishRequest::None;
             self.append_text(whole, filter, out);
             return None;
@@ -81,7 +84,7 @@ impl RunState {
         let text = after.visible[kept..].into();
         out.emit_after_deferred_ends(Event::TextRewritten { message: id, kept_bytes: kept, text });
         let text = MessageText::from_text(id, &after.visible);
-        self.message_state = MessageState::Open(OpenMessage::new(text, &after.visible));
+        self.message_state = MessageState::Open(OpenMessage::new(text, &after.visible, phase));
         Some(after)
     }
 

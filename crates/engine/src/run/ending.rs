@@ -42,6 +42,7 @@ impl RunState {
         }
         self.lifecycle = Lifecycle::Ending;
         out.deferred_ends.incomplete = self.would_message_end_incomplete();
+        self.end_or_release_implied_thoughts_with_round(filter, out);
         self.end_all_messages(filter, out);
         self.end_round(filter, out);
         self.open_tools.end_all_without_result(out);

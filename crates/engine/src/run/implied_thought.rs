@@ -1,8 +1,9 @@
 //! A thought that no tag opened, of a model that always begins inside one.
 //!
 //! Does: log the beginning of the reply as reasoning until a closing tag stands alone on its line;
-//! release it as text if it was none: a reasoning field or an opening tag came, or a tool or a
-//! normal end without a closing tag.
+//! release it as text if it was none: a reasoning field or an opening tag came, or a tool, a normal
+//! end or the end of its message without a closing tag. It belongs to its message: others that are
+//! open beside it have none.
 //! Does not: find tags; the filter does.
 
 use crate::event::{Event, StepId, StopReason};
@@ -38,15 +39,26 @@ pub(super) struct ThoughtText {
 pub(super) enum ThoughtStart {
     /// The name of the model.
     ModelName,
-    /// The profile says so, or the source has a field for reasoning.
+    /// The profile, or the source, which has a field for reasoning.
     Declared,
 }
 
 impl ImpliedThought {
     fn open() -> ImpliedThought {
-        let text = Some(String::new());
+        ImpliedThought::Open(Box::new(ThoughtText::empty()))
+    }
+}
+
+impl ThoughtText {
+    fn empty() -> ThoughtText {
         let finish_request = FinishRequest::None;
-        ImpliedThought::Open(Box::new(ThoughtText { text, steps: Vec::new(), finish_request }))
+        ThoughtText { text: Some(String::new()), steps: Vec::new(), finish_request }
+    }
+
+    /// True if nothing but white space came, and no control word.
+    fn is_blank(&self) -> bool {
+        let is_text_blank = self.text.as_deref().is_some_and(|text| text.trim().is_empty());
+        is_text_blank && self.finish_request == FinishRequest::None
     }
 }
 
@@ -99,7 +111,20 @@ impl RunState {
         true
     }
 
-    /// Ends the implied thought at its closing tag.
+    /// Notes that the source has a field for reasoning: no reply begins inside a thought, and what
+    /// counted as one is text.
+    pub(super) fn declare_reasoning_field(
+        &mut self,
+        filter: &mut MessageFilter,
+        out: &mut EventEmitter<'_>,
+    ) {
+        if self.thought_start == ThoughtStart::ModelName {
+            self.thought_start = ThoughtStart::Declared;
+            self.release_implied_thoughts_for_step(filter, out);
+        }
+    }
+
+    /// Ends the implied thought, which stays reasoning.
     pub(super) fn end_implied_thought(&mut self, out: &mut EventEmitter<'_>) {
         if let ImpliedThought::Open(_) = std::mem::take(&mut self.implied_thought) {
             self.close_reasoning_and_defer_end(out);
@@ -113,14 +138,41 @@ impl RunState {
         };
         self.close_reasoning_and_defer_end(out);
         let ThoughtText { text: Some(text), steps, finish_request } = *thought else { return };
-        if !steps.is_empty() {
-            let messages = Vec::new();
-            out.emit_after_deferred_ends(Event::Withdrawn { messages, steps });
-        }
+        withdraw_steps_unless_none(steps, out);
         if !text.is_empty() {
             self.append_or_hold_visible_text(&text, out);
         }
         self.finish_request = finish_request;
+    }
+
+    /// Begins the implied thought again: its source rewrites the text from the start.
+    pub(super) fn restart_implied_thought(&mut self, out: &mut EventEmitter<'_>) {
+        if let ImpliedThought::Open(thought) = std::mem::take(&mut self.implied_thought) {
+            self.close_reasoning_and_defer_end(out);
+            withdraw_steps_unless_none(thought.steps, out);
+            self.implied_thought = ImpliedThought::open();
+        }
+    }
+
+    /// Ends the implied thought with its message: as text, or as reasoning if the message was cut
+    /// off.
+    pub(super) fn end_or_release_implied_thought_with_message(
+        &mut self,
+        out: &mut EventEmitter<'_>,
+    ) {
+        if let ImpliedThought::Open(thought) = &mut self.implied_thought
+            && thought.is_blank()
+        {
+            // There was no message: the next one begins the reply.
+            **thought = ThoughtText::empty();
+            return;
+        }
+        let stop = self.open_round.as_ref().and_then(|round| round.stop);
+        if out.deferred_ends.incomplete || stop == Some(StopReason::Length) {
+            self.end_implied_thought(out);
+        } else {
+            self.release_implied_thought(out);
+        }
     }
 
     /// Releases the implied thought before a tool, with all text that is held.
@@ -135,9 +187,9 @@ impl RunState {
         }
     }
 
-    /// Releases the implied thought at a normal end of its round. One that was cut off stays
-    /// reasoning.
-    pub(super) fn release_implied_thought_at_normal_end(
+    /// Ends the implied thoughts of all open messages with their round: as text at a normal end,
+    /// else as reasoning.
+    pub(super) fn end_or_release_implied_thoughts_with_round(
         &mut self,
         filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
@@ -149,7 +201,16 @@ impl RunState {
             ReportedEnd::Failed { .. } | ReportedEnd::Cancelled { .. } => None,
         };
         if stop.is_some_and(|stop| stop != StopReason::Length) {
-            self.release_implied_thought_for_step(filter, out);
+            self.release_implied_thoughts_for_step(filter, out);
+        } else {
+            self.end_implied_thoughts(out);
         }
+    }
+}
+
+/// Withdraws the steps of what was no thought.
+fn withdraw_steps_unless_none(steps: Vec<StepId>, out: &mut EventEmitter<'_>) {
+    if !steps.is_empty() {
+        out.emit_after_deferred_ends(Event::Withdrawn { messages: Vec::new(), steps });
     }
 }

@@ -1,6 +1,6 @@
 //! State of a message while its text is written.
 
-use crate::event::MessageId;
+use crate::event::{MessageId, MessagePhase};
 
 use super::fingerprint::Fingerprint;
 
@@ -23,6 +23,7 @@ pub(super) struct OpenMessage {
     /// True if its text ends in white space.
     pub(super) ends_in_blank: bool,
     pub(super) interruption: ReasoningInterruption,
+    pub(super) phase: Option<MessagePhase>,
 }
 
 /// Id and fingerprints of a message's text.
@@ -62,11 +63,16 @@ impl MessageText {
 
 impl OpenMessage {
     /// A message with this text.
-    pub(super) fn new(text: MessageText, visible: &str) -> OpenMessage {
+    pub(super) fn new(
+        text: MessageText,
+        visible: &str,
+        phase: Option<MessagePhase>,
+    ) -> OpenMessage {
         OpenMessage {
             text,
             ends_in_blank: ends_in_white_space(visible),
             interruption: ReasoningInterruption::None,
+            phase,
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::limits::SUSPENDED_MESSAGES_MAX;
 
 use super::cumulative::CumulativeText;
 use super::finish_request::FinishRequest;
+use super::implied_thought::ImpliedThought;
 use super::message_state::MessageState;
 use super::{EventEmitter, RunState};
 
@@ -72,6 +73,7 @@ struct SuspendedMessage {
     cumulative: Option<CumulativeText>,
     next_phase: Option<MessagePhase>,
     finish_request: FinishRequest,
+    implied_thought: ImpliedThought,
 }
 
 impl MessageSlots {
@@ -156,7 +158,7 @@ impl RunState {
         filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
-        self.release_implied_thought_for_step(filter, out);
+        self.release_implied_thoughts_for_step(filter, out);
         if self.slots.lifetime.outlasts(TextInterruption::Step) {
             self.emit_held_text(filter, out);
         }
@@ -177,6 +179,30 @@ impl RunState {
         for slot in self.slots.slots_ended_by(interruption) {
             self.resume_suspended_message(slot, filter);
             self.close_message_and_defer_end(filter, out);
+        }
+    }
+
+    /// Releases the implied thoughts of all open messages, with all text that is held for them.
+    pub(super) fn release_implied_thoughts_for_step(
+        &mut self,
+        filter: &mut MessageFilter,
+        out: &mut EventEmitter<'_>,
+    ) {
+        self.release_implied_thought_for_step(filter, out);
+        for at in 0..self.slots.suspended.len() {
+            if self.slots.suspended[at].1.implied_thought != ImpliedThought::None {
+                self.exchange_with_suspended(at, filter);
+                self.release_implied_thought_for_step(filter, out);
+                self.exchange_with_suspended(at, filter);
+            }
+        }
+    }
+
+    /// Ends the implied thoughts of all open messages, which stay reasoning.
+    pub(super) fn end_implied_thoughts(&mut self, out: &mut EventEmitter<'_>) {
+        self.end_implied_thought(out);
+        for (_, message) in &mut self.slots.suspended {
+            message.implied_thought = ImpliedThought::None;
         }
     }
 
@@ -232,6 +258,7 @@ impl RunState {
             cumulative: None,
             next_phase: None,
             finish_request: FinishRequest::None,
+            implied_thought: ImpliedThought::None,
         };
         self.slots.suspended.push_back((slot, Box::new(empty)));
         self.exchange_with_suspended(self.slots.suspended.len() - 1, filter);
@@ -286,5 +313,6 @@ impl RunState {
         swap(&mut self.cumulative, &mut other.cumulative);
         swap(&mut self.next_message_phase, &mut other.next_phase);
         swap(&mut self.finish_request, &mut other.finish_request);
+        swap(&mut self.implied_thought, &mut other.implied_thought);
     }
 }

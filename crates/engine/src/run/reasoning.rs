@@ -5,7 +5,7 @@ use crate::event::{Event, MarkupClass, ReasoningOrigin, StepId};
 use crate::filter::MessageFilter;
 use crate::limits::LEADING_BLANK_BYTES_MAX;
 
-use super::{EndedPart, EventEmitter, RunState, ThoughtStart};
+use super::{EndedPart, EventEmitter, RunState};
 
 /// State of the current reasoning step.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,8 @@ impl RunState {
         self.append_or_hold_reasoning_text(text, out);
     }
 
-    /// Appends reasoning from a separate field or block. The open message stays open.
+    /// Appends reasoning from a separate field or block, which may be empty. The open message stays
+    /// open.
     pub(super) fn append_native_reasoning(
         &mut self,
         text: &str,
@@ -49,6 +50,7 @@ impl RunState {
         filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
+        self.declare_reasoning_field(filter, out);
         if text.is_empty() {
             return;
         }
@@ -56,7 +58,6 @@ impl RunState {
         if self.should_drop_late_text() {
             return RunState::trace_late_text(text, out);
         }
-        self.release_implied_thought_for_step(filter, out);
         if matches!(self.reasoning_state, ReasoningState::None) || self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);
             self.reasoning_state = ReasoningState::Blank { origin, text: String::new() };
@@ -106,7 +107,6 @@ impl RunState {
         let step = StepId(self.step_count);
         self.step_count += 1;
         if origin != ReasoningOrigin::Tag {
-            self.thought_start = ThoughtStart::Declared;
             self.mark_text_interrupted_by_reasoning();
         }
         out.emit_after_deferred_ends(Event::ReasoningStarted {

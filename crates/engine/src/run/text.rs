@@ -141,15 +141,19 @@ impl RunState {
         }
     }
 
-    /// Withdraws the open message, whose text was thinking; what follows is a new message.
+    /// Withdraws the open message, whose text was thinking; what follows is a new message of the
+    /// same phase.
     fn withdraw_open_message_as_thought(&mut self, out: &mut EventEmitter<'_>) {
         self.finish_request = FinishRequest::None;
         if let Some(cumulative) = &mut self.cumulative {
             let thought = std::mem::take(&mut cumulative.visible);
             cumulative.hidden.push_str(&thought);
         }
-        if let Some(id) = self.message_state.open_id() {
+        if let MessageState::Open(OpenMessage { text: MessageText { id, .. }, phase, .. }) =
+            self.message_state
+        {
             self.message_state = MessageState::None;
+            self.next_message_phase = phase;
             self.mark_messages_withdrawn(&[id]);
             self.reset_last_message_if_withdrawn();
             let messages = vec![id];
@@ -214,7 +218,7 @@ impl RunState {
             phase,
         });
         let text = MessageText::empty(id);
-        self.message_state = MessageState::Open(OpenMessage::new(text, ""));
+        self.message_state = MessageState::Open(OpenMessage::new(text, "", phase));
         if let Some(round) = &mut self.open_round {
             round.last_message = Some(text);
             if phase == Some(crate::event::MessagePhase::Final) {
@@ -244,6 +248,7 @@ impl RunState {
         out: &mut EventEmitter<'_>,
     ) -> Option<MessageId> {
         filter.end_message_keeping_open_tag(&mut |piece| self.apply_piece(piece, out));
+        self.end_or_release_implied_thought_with_message(out);
         if self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);
         }

@@ -3,6 +3,8 @@
 //! Does: read a message character by character and say what each means for those before it.
 //! Does not: keep text; what it asks to hold is given back to it.
 
+mod open_enclosure;
+
 use crate::limits::SENTENCE_HELD_BYTES_MAX;
 use crate::markdown::{self, BlockScanner, FenceInItem, LineKind, SoFar};
 
@@ -182,8 +184,7 @@ impl BlockSplitter {
             Block::Fence { ticks } => match found {
                 markdown::Found::Ticks { len } => *ticks = len,
                 markdown::Found::Line(kind) if kind.can_have_inline_markup() => {
-                    let mut prose = ProseScanner::new_inside_inline_code(*ticks);
-                    prose.push_char(c, "");
+                    let prose = ProseScanner::new_inside_inline_code(*ticks, c);
                     self.block = Block::Paragraph(prose);
                 }
                 _ => {}

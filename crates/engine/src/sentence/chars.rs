@@ -32,6 +32,11 @@ pub(super) fn stop_mark(c: char, letter: char) -> Option<StopMark> {
     })
 }
 
+/// True if `c` is a stop after some letter.
+pub(super) fn may_be_stop(c: char) -> bool {
+    matches!(c, '.' | ':' | ';') || stop_mark(c, ' ').is_some()
+}
+
 /// True for the terminal stops of scripts that do not use the Latin ones (property `STerm`),
 /// without the Burmese comma.
 fn is_non_latin_stop(c: char) -> bool {

@@ -1,7 +1,7 @@
 //! Inline code: between two runs of as many back-ticks there is no sentence to end.
 //!
-//! Does not look ahead: a run that may open code does, until its paragraph ends or
-//! `SENTENCE_CODE_BYTES_MAX` bytes follow. Two back-ticks and two apostrophes are quotes, as in
+//! A run that may open code does, until its paragraph ends or `SENTENCE_CODE_BYTES_MAX` bytes
+//! follow; then the text is read again without it. Two back-ticks and two apostrophes are quotes, as in
 //! TeX.
 
 use crate::limits::SENTENCE_CODE_BYTES_MAX;
@@ -16,6 +16,8 @@ pub(super) struct InlineCode {
     glued: bool,
     /// Bytes since the code opened.
     bytes_since_open: usize,
+    /// Code was dropped because it reached the limit.
+    is_limit_reached: bool,
 }
 
 /// Role of a character in code.
@@ -38,6 +40,36 @@ impl InlineCode {
     /// True if no code is open, and no back-ticks that may open some are being read.
     pub(super) fn is_outside(&self) -> bool {
         self.open.is_none() && self.run == 0
+    }
+
+    /// True if code is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// True if the back-ticks that are read close the code if no more follow.
+    pub(super) fn is_closing(&self) -> bool {
+        self.open == Some(self.run)
+    }
+
+    /// True if code was dropped because it reached the limit.
+    pub(super) fn is_limit_reached(&self) -> bool {
+        self.is_limit_reached
+    }
+
+    /// Forgets that a limit was reached.
+    pub(super) fn clear_limit_reached(&mut self) {
+        self.is_limit_reached = false;
+    }
+
+    /// True if code opens before `c`.
+    pub(super) fn would_open_before(&self, c: char) -> bool {
+        self.open.is_none() && 0 < self.run && c != '`' && self.opens_code(self.run, c)
+    }
+
+    /// Drops the back-ticks that are read: they open no code.
+    pub(super) fn drop_run(&mut self) {
+        self.run = 0;
     }
 
     /// Reads `c`, `before` being the character before it.
@@ -65,6 +97,7 @@ impl InlineCode {
         self.bytes_since_open += c.len_utf8();
         if SENTENCE_CODE_BYTES_MAX < self.bytes_since_open {
             self.open = None;
+            self.is_limit_reached = true;
             return CodeRole::Text;
         }
         if self.open == Some(2) && c == '\'' && before == '\'' {

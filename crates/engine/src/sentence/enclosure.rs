@@ -15,6 +15,8 @@ pub(super) struct OpenEnclosures {
     openers: Vec<char>,
     /// Bytes since the outermost one opened.
     bytes_since_outermost: usize,
+    /// True if a bracket was dropped because it reached the limit.
+    is_limit_reached: bool,
 }
 
 impl OpenEnclosures {
@@ -30,6 +32,24 @@ impl OpenEnclosures {
             .is_some_and(|&c| !is_opening_bracket(c))
     }
 
+    /// True if a bracket was dropped because it reached the limit.
+    pub(super) fn is_limit_reached(&self) -> bool {
+        self.is_limit_reached
+    }
+
+    /// Forgets that a limit was reached.
+    pub(super) fn clear_limit_reached(&mut self) {
+        self.is_limit_reached = false;
+    }
+
+    /// Drops what opened last: it never closes.
+    pub(super) fn drop_innermost(&mut self) {
+        self.openers.pop();
+        if self.openers.is_empty() {
+            self.bytes_since_outermost = 0;
+        }
+    }
+
     fn clear(&mut self) {
         self.openers.clear();
         self.bytes_since_outermost = 0;
@@ -40,6 +60,7 @@ impl OpenEnclosures {
         if !self.openers.is_empty() {
             self.bytes_since_outermost += len;
             if SENTENCE_ENCLOSED_BYTES_MAX < self.bytes_since_outermost {
+                self.is_limit_reached |= self.is_bracket_open();
                 self.clear();
             }
         }

@@ -40,6 +40,11 @@ impl ListItem {
         }
     }
 
+    /// Scanner of its sentences.
+    pub(super) fn prose(&mut self) -> &mut ProseScanner {
+        &mut self.prose
+    }
+
     /// Scans `c`; `held` is the text held so far.
     pub(super) fn push_char(&mut self, c: char, held: &str) -> ItemDecision {
         let sentence = self.prose.push_char(c, held);

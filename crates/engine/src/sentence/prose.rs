@@ -5,6 +5,7 @@
 //!
 //! Invariant: only the word after a possible end, with the marks before it, is held.
 
+mod plain_reading;
 mod possible_end;
 mod word_history;
 
@@ -17,6 +18,7 @@ use super::enclosure::OpenEnclosures;
 use super::lookahead::{EndDecision, Gap, Lookahead, PossibleEnd};
 use super::stop::SentenceStop;
 
+pub(super) use plain_reading::EnclosureState;
 use possible_end::possible_end_of_spaced_dots;
 use word_history::WordHistory;
 
@@ -59,6 +61,10 @@ pub(super) struct ProseScanner {
     previous_char: char,
     /// The last letter.
     last_letter: char,
+    /// The scanner as it is if what opened at the last character never closes.
+    plain_reading: Option<Box<ProseScanner>>,
+    /// Code and brackets of this paragraph that never closed.
+    unclosed_count: usize,
 }
 
 impl ProseScanner {
@@ -70,16 +76,20 @@ impl ProseScanner {
             inline_code: InlineCode::default(),
             previous_char: ' ',
             last_letter: ' ',
+            plain_reading: None,
+            unclosed_count: 0,
         }
     }
 
-    /// Creates a scanner inside inline code that `len` back-ticks opened.
-    pub(super) fn new_inside_inline_code(len: usize) -> ProseScanner {
-        ProseScanner {
-            inline_code: InlineCode::new_inside_code(len),
-            previous_char: '`',
-            ..ProseScanner::new()
-        }
+    /// Creates a scanner inside inline code that `len` back-ticks opened, and scans `c`.
+    pub(super) fn new_inside_inline_code(len: usize, c: char) -> ProseScanner {
+        let mut plain = ProseScanner { previous_char: '`', ..ProseScanner::new() };
+        let mut scanner =
+            ProseScanner { inline_code: InlineCode::new_inside_code(len), ..plain.clone() };
+        plain.push_text_char(c);
+        scanner.push_text_char(c);
+        scanner.plain_reading = Some(Box::new(plain));
+        scanner
     }
 
     /// Scans `c`; `held` is the text held so far.
@@ -226,6 +236,13 @@ impl ProseScanner {
             return;
         }
         let before = std::mem::replace(&mut self.previous_char, c);
+        if self.inline_code.would_open_before(c) {
+            if self.has_too_many_unclosed() {
+                self.inline_code.drop_run();
+            } else {
+                self.store_reading_without_code(c, before);
+            }
+        }
         match self.inline_code.push_char(c, before) {
             CodeRole::Text => {}
             CodeRole::Code => {
@@ -238,7 +255,7 @@ impl ProseScanner {
                 return;
             }
         }
-        self.enclosures.push_char(c, before);
+        let is_bracket_opened = self.push_to_enclosures(c, before);
         if c.is_whitespace() {
             self.words.end_word();
             return;
@@ -249,6 +266,21 @@ impl ProseScanner {
             self.state = ProseState::AfterStop(SentenceStop::new(mark, self.words.current()));
         }
         self.words.push(c);
+        if is_bracket_opened {
+            self.store_reading_without_bracket();
+        }
+    }
+
+    /// Gives `c` to the enclosures; returns true if it opened the outermost bracket.
+    fn push_to_enclosures(&mut self, c: char, before: char) -> bool {
+        let is_inside = self.enclosures.is_bracket_open();
+        self.enclosures.push_char(c, before);
+        let is_opened = !is_inside && self.enclosures.is_bracket_open();
+        if is_opened && self.has_too_many_unclosed() {
+            self.enclosures.drop_innermost();
+            return false;
+        }
+        is_opened
     }
 
     /// Scans the character after white space and `quote`, which may close a quotation.
@@ -308,8 +340,11 @@ impl ProseScanner {
         }
         self.state = ProseState::AfterStop(stop);
         let before = std::mem::replace(&mut self.previous_char, c);
-        self.enclosures.push_char(c, before);
+        let is_bracket_opened = self.push_to_enclosures(c, before);
         self.words.push(c);
+        if is_bracket_opened {
+            self.store_reading_without_bracket();
+        }
         CharDecision::Pass
     }
 

@@ -1,7 +1,7 @@
 //! Models that always begin inside a thought (X3): when their first text is reasoning, and when it
 //! is released.
 
-use millpond_engine::event::{Event, Outcome, StepId};
+use millpond_engine::event::{Event, MessagePhase, Outcome, StepId};
 use millpond_engine::ingest::IngestOptions;
 use serde_json::Value;
 
@@ -76,6 +76,58 @@ fn x3_a_thought_that_is_cut_off_stays_reasoning() {
 fn x3_a_reasoning_field_or_an_opening_tag_overrides_the_name_of_the_model() {
     check_chat("opened-after-all", "The pond.\n", "It is deep.", Outcome::Completed);
     check_chat("reasoning-field", "The pond.", "It is deep.", Outcome::Completed);
+}
+
+#[test]
+fn x3_a_text_that_its_source_repeats_as_its_result_is_shown_once() {
+    for agent in ["claude-code", "qwen-code"] {
+        let stream = format!("{agent}/implied-thought-repeated-in-result.jsonl");
+        check(&stream, "", "The pond is deep.", Outcome::Completed);
+        assert_eq!(ingest_fixture(&stream).message_texts(), ["The pond is deep."], "{stream}");
+    }
+    let closed = "claude-code/implied-thought-closed-before-result.jsonl";
+    check(closed, "Hm, the pond.\n", "It is deep.", Outcome::Completed);
+    assert_eq!(ingest_fixture(closed).message_texts(), ["It is deep."]);
+}
+
+#[test]
+fn x3_an_implied_thought_belongs_to_its_message_and_to_no_other() {
+    for (stream, reasoning, texts) in [
+        ("then-another-message", "", ["First.", "Second."]),
+        ("beside-another-message", "", ["Second.", "First."]),
+        ("closed-beside-another-message", "Hm, the pond.\n", ["Second.", "First."]),
+    ] {
+        let stream = format!("openai-responses/implied-thought-{stream}.sse");
+        let kept = ingest_fixture(&stream);
+        assert_eq!(kept.message_texts(), texts, "{stream}");
+        assert_eq!(kept_reasoning(&kept), reasoning, "{stream}");
+        assert_eq!(kept.ending().outcome, Outcome::Completed, "{stream}");
+    }
+}
+
+#[test]
+fn x3_an_empty_reasoning_field_overrides_the_name_of_the_model() {
+    check_chat("empty-reasoning-field", "", "It is deep", Outcome::Completed);
+    check_chat("blank-reasoning-field", "", "It is deep", Outcome::Completed);
+    let ollama = "ollama/implied-thought-empty-thinking-field.jsonl";
+    check(ollama, "", "It is deep", Outcome::Completed);
+    for stream in ["openai-chat/implied-thought-empty-reasoning-field.sse", ollama] {
+        let kept = ingest_fixture(stream);
+        let appended = |event: &Event<'_>| matches!(event, Event::TextAppended { .. });
+        assert_eq!(kept.count_events(appended), 2, "{stream}: the text is shown as it comes");
+    }
+}
+
+#[test]
+fn x15_a_declared_final_message_stays_final_after_a_thought_in_it_is_withdrawn() {
+    let kept = ingest_fixture("kilo/unopened-thought-in-completion-result.jsonl");
+    let phases = kept.events().filter_map(|event| match event {
+        Event::MessageStarted { phase, .. } => Some(*phase),
+        _ => None,
+    });
+    let is_final = Some(MessagePhase::Final);
+    assert_eq!(phases.collect::<Vec<_>>(), [None, is_final, is_final]);
+    assert_eq!(kept.final_text(), "Done.");
 }
 
 #[test]

@@ -207,6 +207,10 @@ fn x2_a_character_split_over_two_deltas_is_whole_in_every_dialect() {
     assert_eq!(told.reasoning_text(), "Fly 🚀 now.");
     assert_eq!(told.tool_calls(), owned_pairs(&[("launch", "{\"to\":\"🚀\"}")]));
     assert_eq!(told.final_text(), "Done 🚀");
+    let interleaved = ingest_fixture("openai-responses/emoji-split-in-two-open-messages.sse");
+    assert_eq!(interleaved.message_texts(), ["a😀A", "b🎉B"]);
+    let withdrawn = |event: &Event<'_>| matches!(event, Event::TextRewritten { .. });
+    assert_eq!(interleaved.count_events(withdrawn), 0);
     let lone = ingest_fixture("ollama/emoji-never-completed.jsonl");
     assert_eq!(lone.visible_text(), "Lift off ! \u{fffd}Done.");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use millpond_engine::limits::SENTENCE_HELD_BYTES_MAX;
+use millpond_engine::limits::SENTENCE_CODE_BYTES_MAX;
 use millpond_engine::sentence::{SentenceSplitter, SplitOutput};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn split_sentences<'t>(chunks: impl IntoIterator<Item = &'t str>) -> Vec<String>
     };
     for chunk in chunks {
         splitter.push(chunk, &mut out);
-        assert!(splitter.held_bytes() <= SENTENCE_HELD_BYTES_MAX);
+        assert!(splitter.held_bytes() <= SENTENCE_CODE_BYTES_MAX);
     }
     splitter.finish(&mut out);
     assert_eq!(pieces.pop().as_deref(), Some(""), "the last piece did not end");

@@ -1,6 +1,6 @@
 //! Output of `--stream-debug` on the way from bytes to events.
 
-use millpond_engine::event::{Event, Millis, Sink, TextMode, Trace};
+use millpond_engine::event::{Event, Image, Millis, Sink, TextMode, Trace};
 use millpond_engine::run::{InputEnd, Quirk, Run, RunOptions, Writer};
 
 use crate::control_words::options_with_control_words;
@@ -58,6 +58,12 @@ fn x17_the_first_token_is_the_text_that_clears_the_overlay() {
     });
     let last = traces.last().map(String::as_str);
     assert_eq!(last, Some("{\"debug\":\"first_token\",\"round\":0}"), "{traces:?}");
+    let traces = collect_traces(&RunOptions::default(), |out| {
+        out.start_round_or_end_run(None, None);
+        out.append_message_image(Image::Url { url: "https://pond.example/map.png".into() });
+        out.append_text("The pond.");
+    });
+    assert_eq!(traces, ["{\"debug\":\"first_token\",\"round\":0}"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use crate::event::{FailureReason, Image, ReasoningOrigin, StopReason, TextMode, Usage};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    InlineFirstVec, RawValue, Text, array_elements, as_string, object, string_or_json,
+    InlineFirstVec, NullableText, RawValue, Text, array_elements, as_string, object, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::ingest::time::parse_iso_millis;
@@ -40,7 +40,7 @@ object! { FramePayload {
     created_at: Text<'a> = "created_at",
     message: Message<'a> = "message",
     response: Text<'a> = "response",
-    thinking: Text<'a> = "thinking",
+    thinking: NullableText<'a> = "thinking",
     done: bool = "done",
     done_reason: Text<'a> = "done_reason",
     input_tokens: u64 = "prompt_eval_count",
@@ -52,7 +52,7 @@ object! { FramePayload {
 
 object! { Message {
     content: Text<'a> = "content",
-    thinking: Text<'a> = "thinking",
+    thinking: NullableText<'a> = "thinking",
     tool_calls: InlineFirstVec<ToolCall<'a>> = "tool_calls",
     images: &'a RawValue = "images",
     ; skip "role" | "tool_name"

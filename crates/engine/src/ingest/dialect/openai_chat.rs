@@ -16,8 +16,8 @@ use crate::event::{
 };
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{
-    InlineFirstVec, RawValue, Text, TextOrParts, array_elements, as_scalar, as_string, object,
-    string_or_json,
+    InlineFirstVec, NullableText, RawValue, Text, TextOrParts, array_elements, as_scalar,
+    as_string, object, string_or_json,
 };
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
@@ -78,8 +78,8 @@ object! { Choice {
 
 object! { Delta {
     content: TextOrParts<'a> = "content",
-    reasoning_content: Text<'a> = "reasoning_content",
-    reasoning: Text<'a> = "reasoning",
+    reasoning_content: NullableText<'a> = "reasoning_content",
+    reasoning: NullableText<'a> = "reasoning",
     refusal: Text<'a> = "refusal",
     tool_calls: Vec<ToolCall<'a>> = "tool_calls",
     function_call: Box<Function<'a>> = "function_call",
@@ -243,8 +243,10 @@ impl OpenAiChat {
     /// Writes the reasoning, text, images, annotations and tool calls of a delta.
     fn apply_delta(&mut self, delta: Delta<'_>, out: &mut Writer<'_>) {
         out.append_unknown_fields_once(&delta.unknown);
-        let filled = |text: &Text<'_>| !text.is_empty();
-        if let Some(text) = delta.reasoning_content.filter(filled).or(delta.reasoning) {
+        let filled = |text: &NullableText<'_>| !text.is_empty();
+        let reasoning = [delta.reasoning_content, delta.reasoning].into_iter().flatten();
+        // A member that is empty still tells that the source has a field for reasoning.
+        if let Some(text) = reasoning.reduce(|one, other| if filled(&one) { one } else { other }) {
             out.append_reasoning(&text, ReasoningOrigin::Native);
         }
         match delta.content {

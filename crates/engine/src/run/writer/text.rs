@@ -63,7 +63,8 @@ impl Writer<'_> {
         self.emitter.emit_deferred_ends();
     }
 
-    /// Appends reasoning text. The open message stays open.
+    /// Appends reasoning text. The open message stays open. An empty text tells that the source has
+    /// a field for reasoning.
     pub fn append_reasoning(&mut self, text: &str, origin: ReasoningOrigin) {
         self.state.append_native_reasoning(text, origin, self.filter, &mut self.emitter);
     }
@@ -76,6 +77,7 @@ impl Writer<'_> {
     /// Emits a reasoning step without text, for reasoning that the provider withholds.
     pub fn append_redacted_reasoning(&mut self) {
         self.close_reasoning_and_defer_end();
+        self.state.declare_reasoning_field(self.filter, &mut self.emitter);
         self.ensure_round_or_end_run();
         if self.state.should_drop_late_text() {
             return;
@@ -131,6 +133,7 @@ impl Writer<'_> {
             return;
         }
         let message = self.state.ensure_open_message(&mut self.emitter);
+        self.state.trace_first_text(&mut self.emitter);
         self.emitter.emit_after_deferred_ends(Event::ImageReceived {
             owner: ImageOwner::Message(message),
             image,

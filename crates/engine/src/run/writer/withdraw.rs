@@ -43,6 +43,7 @@ impl Writer<'_> {
     /// Emits the held text and closes the open reasoning and the messages from `first_message` on,
     /// before they are withdrawn. Returns the messages that were suspended.
     pub(super) fn close_text_and_drop_citations(&mut self, first_message: u32) -> Vec<MessageId> {
+        self.state.end_implied_thoughts(&mut self.emitter);
         self.state.close_message_without_end_event(self.filter, &mut self.emitter);
         let suspended =
             self.state.drop_suspended_messages_from(first_message, self.filter, &mut self.emitter);

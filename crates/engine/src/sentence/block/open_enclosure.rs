@@ -1,0 +1,36 @@
+//! Code and brackets that are open in a block of prose.
+
+use super::super::prose::{EnclosureState, ProseScanner};
+use super::{Block, BlockSplitter};
+
+impl BlockSplitter {
+    /// Takes the splitter as it is if the code or bracket that opened at the last character never
+    /// closes.
+    pub(in crate::sentence) fn take_plain_reading(&mut self) -> Option<BlockSplitter> {
+        let plain = self.block.prose()?.take_plain_reading()?;
+        let mut splitter = self.clone();
+        *splitter.block.prose()? = *plain;
+        Some(splitter)
+    }
+
+    /// State of the code and brackets of the paragraph.
+    pub(in crate::sentence) fn enclosure_state(&mut self) -> EnclosureState {
+        let prose = if self.blank { None } else { self.block.prose() };
+        prose.map_or(EnclosureState::NeverCloses, |prose| prose.enclosure_state())
+    }
+}
+
+impl Block {
+    /// Scanner of its sentences, if it has any.
+    fn prose(&mut self) -> Option<&mut ProseScanner> {
+        match self {
+            Block::Paragraph(prose) | Block::Heading(prose) => Some(prose),
+            Block::Item(item) => Some(item.prose()),
+            Block::None
+            | Block::Rule
+            | Block::Table { .. }
+            | Block::Indented
+            | Block::Fence { .. } => None,
+        }
+    }
+}
