@@ -59,6 +59,13 @@ fn thoughts_with_ids_of_acp_keep_their_own_text() {
 }
 
 #[test]
+fn messages_of_acp_that_grow_on_both_sides_of_a_tool_are_not_withdrawn() {
+    let kept = ingest_fixture("acp/messages-on-both-sides-of-a-tool.jsonl");
+    assert_eq!(kept.message_texts(), ["Hello ", "Other ", "world.", "thing."]);
+    assert_eq!(kept.count_events(is_lost), 0);
+}
+
+#[test]
 fn parts_of_opencode_that_interleave_keep_their_own_text() {
     let kept = ingest_fixture("opencode/serve-parts-interleave.sse");
     assert_eq!(kept.message_texts(), ["Hello world", "Other"]);

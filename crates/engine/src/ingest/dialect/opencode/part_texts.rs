@@ -45,6 +45,6 @@ impl PartTexts {
     pub(super) fn append_delta(&mut self, id: &str, delta: &str, out: &mut Writer<'_>) {
         let key = Fingerprint::from_text(id);
         self.shown.record_appended_text(key, delta);
-        self.drafts.append_text_without_restating_current(key, delta, out);
+        self.drafts.append_text_without_restating(key, delta, out);
     }
 }
