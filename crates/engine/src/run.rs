@@ -16,6 +16,7 @@ mod ending;
 mod fingerprint;
 mod finish_request;
 pub mod grammar;
+mod identified_reasoning;
 mod implied_thought;
 mod message_state;
 mod open_messages;
@@ -44,6 +45,7 @@ use emitter::{DeferredEnds, EndedPart, EventEmitter};
 pub use ending::ReportedEnd;
 pub(crate) use fingerprint::Fingerprint;
 use finish_request::{FinishRequest, FinishState};
+use identified_reasoning::IdentifiedReasoning;
 use implied_thought::{ImpliedThought, ThoughtStart};
 use message_state::{MessageState, MessageText};
 pub(crate) use open_messages::MessageLifetime;
@@ -105,6 +107,8 @@ pub struct Run {
 struct RunState {
     lifecycle: Lifecycle,
     round_boundaries: RoundBoundaries,
+    /// Model of the rounds that name none.
+    declared_model: Option<String>,
     /// Number of the next round.
     next_round_number: u32,
     open_round: Option<OpenRound>,
@@ -122,6 +126,8 @@ struct RunState {
     /// Declared phase of the next message.
     next_message_phase: Option<MessagePhase>,
     reasoning_state: ReasoningState,
+    /// Open reasoning steps whose source gives them ids, oldest first.
+    identified_reasoning: Vec<IdentifiedReasoning>,
     thought_start: ThoughtStart,
     implied_thought: ImpliedThought,
     open_tools: OpenTools,
@@ -188,6 +194,7 @@ impl Run {
             state: RunState {
                 lifecycle: Lifecycle::New,
                 round_boundaries: RoundBoundaries::Explicit,
+                declared_model: None,
                 next_round_number: 0,
                 open_round: None,
                 tool_result_seen: false,
@@ -198,6 +205,7 @@ impl Run {
                 cumulative: None,
                 next_message_phase: None,
                 reasoning_state: ReasoningState::None,
+                identified_reasoning: Vec::new(),
                 thought_start: match options.filter_start {
                     FilterStart::Text => ThoughtStart::ModelName,
                     FilterStart::Thinking => ThoughtStart::Declared,
@@ -301,7 +309,7 @@ impl RunState {
         self.open_round = Some(OpenRound::starting_at(self.message_count, self.step_count));
         out.emit_after_deferred_ends(Event::RoundStarted {
             round: self.next_round_number,
-            model: model.map(Into::into),
+            model: model.or(self.declared_model.as_deref()).map(|model| model.to_owned().into()),
             response: response.map(Into::into),
         });
         self.next_round_number += 1;
@@ -316,6 +324,7 @@ impl RunState {
         self.end_or_suspend_message(TextInterruption::RoundEnd, filter, out);
         self.end_suspended_messages(TextInterruption::RoundEnd, filter, out);
         self.close_reasoning_and_defer_end(out);
+        self.close_identified_reasoning(TextInterruption::RoundEnd, out);
         out.deferred_ends.incomplete |=
             self.open_round.as_ref().is_some_and(|round| round.stop == Some(StopReason::Length));
         // Only a length limit may have cut the last call's arguments.

@@ -42,7 +42,7 @@ pub(super) enum TextInterruption {
 
 impl MessageLifetime {
     /// True if the message stays open when `interruption` comes.
-    fn outlasts(self, interruption: TextInterruption) -> bool {
+    pub(super) fn outlasts(self, interruption: TextInterruption) -> bool {
         match interruption {
             TextInterruption::Message => self != MessageLifetime::NextPart,
             TextInterruption::Step | TextInterruption::RoundEnd => {

@@ -265,7 +265,8 @@ impl OpenTools {
         }
     }
 
-    /// Ends a tool with its result. Returns its executor, or `None` if it is not open.
+    /// Ends a tool with its result. Returns its executor, or `None` if it is not open. A detail
+    /// that repeats the output is dropped.
     pub(super) fn end_tool_if_open(
         &mut self,
         step: StepId,
@@ -276,6 +277,10 @@ impl OpenTools {
         self.emit_tool_ready_once(step, out);
         let at = self.tools.iter().position(|tool| tool.step == step)?;
         let tool = self.tools.remove(at);
+        let repeats = |detail: &&str| {
+            Fingerprint::from_text(detail).is_same_trimmed_text(&tool.output_fingerprint)
+        };
+        let detail = detail.filter(|detail| !repeats(detail));
         out.emit_after_deferred_ends(Event::ToolEnded {
             step,
             outcome,

@@ -63,11 +63,11 @@ fn a_frame_nobody_knows_is_kept_once_and_the_stream_goes_on() {
 }
 
 #[test]
-fn content_after_the_end_is_another_round_and_arguments_of_no_call_are_kept() {
-    let told = ingest_cohere("another-reply-without-its-start.jsonl");
-    assert_eq!((told.visible_text().as_str(), told.round_count()), ("First.Second, cut", 2));
-    assert_eq!(told.unrecognised_count(), 1);
-    told.assert_truncated();
+fn x7_content_after_the_end_without_a_start_is_late() {
+    let told = ingest_cohere("content-after-the-end.jsonl");
+    assert_eq!((told.visible_text().as_str(), told.round_count()), ("First.", 1));
+    assert_eq!(told.unrecognised_count(), 2);
+    told.assert_completed(StopReason::End);
 }
 
 #[test]

@@ -31,15 +31,17 @@ impl RecordedEvents {
 
     /// Reasoning text of each step.
     pub(crate) fn reasoning_steps(&self) -> Vec<String> {
-        let mut steps: Vec<String> = Vec::new();
+        let mut steps: Vec<(StepId, String)> = Vec::new();
         for event in self.events() {
             match event {
-                Event::ReasoningStarted { .. } => steps.push(String::new()),
-                Event::ReasoningAppended { text, .. } => steps.last_mut().unwrap().push_str(text),
+                Event::ReasoningStarted { step, .. } => steps.push((*step, String::new())),
+                Event::ReasoningAppended { step, text } => {
+                    steps.iter_mut().find(|(id, _)| id == step).unwrap().1.push_str(text);
+                }
                 _ => {}
             }
         }
-        steps
+        steps.into_iter().map(|(_, text)| text).collect()
     }
 
     /// Text of the final message.
@@ -133,6 +135,10 @@ impl RecordedEvents {
                 Event::ArgumentsAppended { step, text } => {
                     let tool = tools.iter_mut().find(|(id, ..)| id == step);
                     tool.unwrap().2.push_str(text);
+                }
+                Event::ArgumentsReplaced { step, text } => {
+                    let tool = tools.iter_mut().find(|(id, ..)| id == step);
+                    tool.unwrap().2 = text.to_string();
                 }
                 _ => {}
             }

@@ -42,6 +42,7 @@ mod linear;
 mod log;
 mod markdown;
 mod ollama;
+mod open_items;
 mod open_messages;
 mod openai_chat;
 mod openai_responses;

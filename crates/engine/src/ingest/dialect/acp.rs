@@ -12,7 +12,7 @@ mod tool_calls;
 
 use std::collections::VecDeque;
 
-use crate::event::{Event, NoticeLevel, ReasoningOrigin, TextMode, UnrecognisedReason, Usage};
+use crate::event::{Event, NoticeLevel, TextMode, UnrecognisedReason, Usage};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Text, object};
 use crate::ingest::probe::{Likeness, Probe};
@@ -20,7 +20,7 @@ use crate::limits::ASSEMBLED_TEXT_BYTES_MAX;
 use crate::run::{Fingerprint, RoundBoundaries, Writer};
 
 use super::shared::cli_agent::LastModelOutput;
-use super::shared::dedup::TextDedup;
+use super::shared::thought_drafts::ThoughtDrafts;
 use super::shared::usage::UsageNames;
 use super::{Dialect, Unreadable};
 
@@ -39,7 +39,7 @@ pub(crate) struct Acp {
     /// Id and text of the last user message from the agent.
     last_prompt: (String, Fingerprint),
     messages: AgentMessages,
-    thoughts: TextDedup,
+    thoughts: ThoughtDrafts,
     tools: ToolCalls,
     pending_requests: VecDeque<PendingRequest>,
     compaction_summary: String,
@@ -66,6 +66,7 @@ object! { Params {
     prompt: &'a RawValue = "prompt",
     options: &'a RawValue = "options",
     tool_call: &'a RawValue = "toolCall",
+    model: Text<'a> = "modelId",
     ; skip "sessionId" | "_meta" | "messageId"
 } }
 
@@ -235,13 +236,17 @@ impl Acp {
         match kind {
             // An update without content changes other fields.
             "agent_message" if update.content.is_none() && !content::is_content_null(raw) => {}
-            "agent_message" => self.messages.write_or_replace_whole_message(id, &text, out),
-            "agent_thought" => self.thoughts.push_whole_thought(id, &text, out),
-            "agent_thought_chunk" if id.is_empty() => {
-                out.append_reasoning(&text, ReasoningOrigin::Native);
+            "agent_message" => {
+                self.thoughts.end_open_steps(out);
+                self.messages.write_or_replace_whole_message(id, &text, out);
             }
-            "agent_thought_chunk" => self.thoughts.record_and_write_thought_delta(id, &text, out),
-            _ => self.messages.append_chunk(id, &text, out),
+            "agent_thought" => self.thoughts.push_text_so_far(id, &text, out),
+            "agent_thought_chunk" => self.thoughts.append_text(id, &text, out),
+            _ => {
+                // Thoughts have no end of their own.
+                self.thoughts.end_open_steps(out);
+                self.messages.append_chunk(id, &text, out);
+            }
         }
         if !shown_before {
             if is_message && !(text.trim_ascii().is_empty() && images.is_empty()) {

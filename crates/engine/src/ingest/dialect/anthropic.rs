@@ -31,8 +31,19 @@ pub(super) use result::{parse_image, write_result_output};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Anthropic {
     message_id: String,
+    reply_state: ReplyState,
     open_blocks: OpenBlocks<BlockKind>,
     client_tool: Option<ClientToolMapper>,
+}
+
+/// Progress of the current message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ReplyState {
+    /// Content is of the current message, whose start may have been missed.
+    #[default]
+    Open,
+    /// `message_stop` arrived: only another message has content.
+    Stopped,
 }
 
 /// Maps a client tool call to a [`ToolStart`]; set for agents that define their own tools.
@@ -112,7 +123,13 @@ impl Dialect for Anthropic {
         let mut line = FramePayload::default();
         line.read(frame.data)?;
         out.append_unknown_fields_once(&line.unknown);
-        match line.kind.as_deref().unwrap_or("") {
+        let kind = line.kind.as_deref().unwrap_or("");
+        let is_content = kind.starts_with("content_block_") || kind == "message_delta";
+        if is_content && self.reply_state == ReplyState::Stopped {
+            out.append_unrecognised(UnrecognisedReason::Late, frame.data);
+            return Ok(());
+        }
+        match kind {
             "content_block_delta" => {
                 let delta = line.delta.unwrap_or_default();
                 self.apply_delta(line.index.unwrap_or_default(), &delta, frame.data, out);
@@ -138,7 +155,10 @@ impl Dialect for Anthropic {
                     apply_stop_reason(&reason, delta.stop_details, out);
                 }
             }
-            "message_stop" => self.clear_blocks_and_ensure_reported_end(out),
+            "message_stop" => {
+                self.reply_state = ReplyState::Stopped;
+                self.clear_blocks_and_ensure_reported_end(out);
+            }
             "message" => self.apply_whole_message(&line, out),
             "error" => {
                 let words = line.error.or(line.message).map(parse_error_message);
@@ -172,6 +192,7 @@ impl Anthropic {
         // A proxy may send the same start twice before any content.
         let again = out.has_open_round() && !id.is_empty() && id == self.message_id;
         if !again {
+            self.reply_state = ReplyState::Open;
             self.open_blocks.clear();
             id.clone_into(&mut self.message_id);
             out.start_round_or_end_run(

@@ -37,6 +37,8 @@ enum ReplyState {
     #[default]
     Waiting,
     Replying,
+    /// `messageStop` arrived: only a `messageStart` begins another reply.
+    Stopped,
 }
 
 /// Kind of an open block, with the state it needs until its end.
@@ -118,7 +120,13 @@ impl Dialect for Bedrock {
             self.apply_exception(exception, out);
             return Ok(());
         }
-        if let Some(event) = line.block_delta.or(line.block_start) {
+        let is_content = line.block_delta.is_some()
+            || line.block_start.is_some()
+            || line.block_stop.is_some()
+            || line.message_stop.is_some();
+        if is_content && self.reply_state == ReplyState::Stopped {
+            out.append_unrecognised(UnrecognisedReason::Late, frame.data);
+        } else if let Some(event) = line.block_delta.or(line.block_start) {
             self.apply_block_event(&event, out)?;
         } else if let Some(event) = line.block_stop {
             self.stop_block(event.index.unwrap_or(0), out);
@@ -163,7 +171,7 @@ impl Bedrock {
     fn apply_message_stop(&mut self, raw: &RawValue, out: &mut Writer<'_>) {
         object! { Stop { stop_reason = "stopReason"; skip "additionalModelResponseFields" | "p" } }
         self.ensure_round(out);
-        self.reply_state = ReplyState::Waiting;
+        self.reply_state = ReplyState::Stopped;
         let Some(stop) = Stop::from_raw(raw) else {
             return;
         };

@@ -20,7 +20,18 @@ use super::{Dialect, Unreadable};
 /// State of one Cohere stream: the open tool calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cohere {
+    reply_state: ReplyState,
     open_calls: OpenBlocks<StepId>,
+}
+
+/// Progress of the current reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ReplyState {
+    /// Content is of the current reply, whose start may have been missed.
+    #[default]
+    Open,
+    /// `message-end` arrived: only a `message-start` begins another reply.
+    Ended,
 }
 
 object! { FramePayload {
@@ -93,13 +104,10 @@ impl Dialect for Cohere {
         let delta = line.delta.unwrap_or_default();
         let message = delta.message.unwrap_or_default();
         let kind = line.kind.as_deref().unwrap_or("");
-        let speaks = matches!(
-            kind,
-            "content-start" | "content-delta" | "tool-plan-delta" | "tool-call-start"
-        );
-        if speaks && out.has_reported_end() {
-            // Content after the end of a reply starts another one.
-            out.start_round_or_end_run(None, None);
+        let is_content = ["content-", "tool-", "citation-"].iter().any(|of| kind.starts_with(of));
+        if is_content && self.reply_state == ReplyState::Ended {
+            out.append_unrecognised(UnrecognisedReason::Late, frame.data);
+            return Ok(());
         }
         match kind {
             "content-delta" | "content-start" => write_content(message.content, out)?,
@@ -124,10 +132,12 @@ impl Dialect for Cohere {
             "citation-start" => write_citations(message.citations, out),
             "citation-end" | "debug" => {}
             "message-start" => {
+                self.reply_state = ReplyState::Open;
                 self.open_calls.clear();
                 out.start_round_or_end_run(None, line.id.as_deref());
             }
             "message-end" => {
+                self.reply_state = ReplyState::Ended;
                 self.open_calls.clear();
                 if let Some(usage) = delta.usage {
                     out.update_or_emit_round_usage(parse_usage(usage));

@@ -85,7 +85,8 @@ object! { StreamLine {
     is_error: &'a RawValue = "is_error",
     usage: &'a RawValue = "usage",
     error: &'a RawValue = "error",
-    ; skip "session_id" | "apiKeySource" | "cwd" | "model" | "permissionMode" | "duration_ms"
+    model: Text<'a> = "model",
+    ; skip "session_id" | "apiKeySource" | "cwd" | "permissionMode" | "duration_ms"
         | "duration_api_ms" | "request_id"
 } }
 
@@ -127,7 +128,7 @@ impl Dialect for CursorAgent {
         }
         let subtype = line.subtype.as_deref().unwrap_or("");
         match (line.kind.as_deref().unwrap_or(""), subtype) {
-            ("system", "init") => {}
+            ("system", "init") => out.declare_model(line.model.as_deref().unwrap_or("")),
             ("user", _) => {
                 let text = parse_text_and_write_unrecognised(&line, out)?;
                 out.append_prompt_unless_finish_requested(&text);

@@ -22,9 +22,17 @@ use super::{Dialect, Unreadable};
 /// Parser state of the `gemini-cli` dialect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct GeminiCli {
-    /// Model named by `init`, until the first round starts.
-    pending_model: Option<String>,
+    first_round: FirstRound,
     last_output: LastModelOutput,
+}
+
+/// The round that `init` announces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FirstRound {
+    #[default]
+    Started,
+    /// `init` arrived, and no model output after it.
+    Awaited,
 }
 
 object! { StreamLine {
@@ -71,7 +79,10 @@ impl Dialect for GeminiCli {
         out.set_round_boundaries(RoundBoundaries::AfterToolResults);
         out.append_unknown_fields_once(&line.unknown);
         match line.kind.as_deref().unwrap_or("") {
-            "init" => self.pending_model = line.model.map(|model| model.0.into_owned()),
+            "init" => {
+                out.declare_model(line.model.as_deref().unwrap_or(""));
+                self.first_round = FirstRound::Awaited;
+            }
             "message" => self.apply_message(&line, frame.data, out),
             "tool_use" => self.apply_tool_use(&line, out),
             "tool_result" => write_result_and_end_tool(&line, frame.data, out),
@@ -116,10 +127,10 @@ impl GeminiCli {
         }
     }
 
-    /// Starts the first round with the model named by `init`.
+    /// Starts the round that `init` announced.
     fn start_round_if_first(&mut self, out: &mut Writer<'_>) {
-        if let Some(model) = self.pending_model.take() {
-            out.start_round_or_end_run(Some(&model), None);
+        if std::mem::take(&mut self.first_round) == FirstRound::Awaited {
+            out.start_round_or_end_run(None, None);
         }
     }
 

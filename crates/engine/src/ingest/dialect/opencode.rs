@@ -7,6 +7,7 @@
 //! written text stays, and a repeated part continues it.
 
 mod part;
+mod part_texts;
 mod serve;
 
 use crate::event::{Event, FailureReason, StopReason, TextMode, UnrecognisedReason, Usage};
@@ -15,7 +16,8 @@ use crate::ingest::json::{RawValue, Text, as_scalar, as_string, object, string_o
 use crate::ingest::probe::{Likeness, Probe};
 use crate::run::Writer;
 
-use super::shared::dedup::{OutputDedup, RecentIds, TextDedup};
+use super::shared::dedup::{OutputDedup, RecentIds};
+use super::shared::thought_drafts::ThoughtDrafts;
 use super::{Dialect, Unreadable};
 
 /// Parser state of the `opencode` dialect.
@@ -23,8 +25,8 @@ use super::{Dialect, Unreadable};
 pub(crate) struct Opencode {
     /// Messages whose round was started.
     started_rounds: RecentIds,
-    texts: TextDedup,
-    thoughts: TextDedup,
+    texts: part_texts::PartTexts,
+    thoughts: ThoughtDrafts,
     ended_calls: RecentIds,
     outputs: OutputDedup,
     sessions: serve::ServerSessions,
@@ -159,14 +161,14 @@ impl Opencode {
         }
         self.start_round_once_per_message(message, None, out);
         match part.kind.as_deref().unwrap_or("") {
-            "text" => self.texts.push_whole_text(id, text, out),
+            "text" => self.texts.push_text_so_far(id, text, out),
             "reasoning" => {
                 let (start, end) = part::parse_start_and_end_times(part.time);
                 self.advance_writer_timestamp(start.or(self.part_time), out);
-                self.thoughts.push_whole_thought(id, text, out);
+                self.thoughts.push_text_so_far(id, text, out);
                 if end.is_some() {
                     self.advance_writer_timestamp(end, out);
-                    out.close_reasoning_and_defer_end();
+                    self.thoughts.end_step_of_item(id, out);
                 }
             }
             "tool" => self.apply_tool_part(part, raw, None, out),

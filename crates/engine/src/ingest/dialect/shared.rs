@@ -10,4 +10,5 @@ pub(crate) mod dedup;
 pub(crate) mod message_drafts;
 pub(crate) mod shown_items;
 pub(crate) mod stream_json;
+pub(crate) mod thought_drafts;
 pub(crate) mod usage;

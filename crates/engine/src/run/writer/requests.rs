@@ -1,4 +1,4 @@
-//! Model API requests, from sources that list them.
+//! Model API requests, from sources that list them, and the model of rounds.
 
 use crate::event::Event;
 use crate::limits::OPEN_REQUESTS_MAX;
@@ -6,6 +6,13 @@ use crate::limits::OPEN_REQUESTS_MAX;
 use super::Writer;
 
 impl Writer<'_> {
+    /// Declares the model of the rounds that start from now on and name none.
+    pub(crate) fn declare_model(&mut self, model: &str) {
+        if !model.is_empty() && self.state.declared_model.as_deref() != Some(model) {
+            self.state.declared_model = Some(model.to_owned());
+        }
+    }
+
     /// Starts a request; does nothing if it is open. Ends the oldest at the limit.
     pub fn start_request_unless_open(&mut self, request: &str) {
         if self.is_request_open(request) {

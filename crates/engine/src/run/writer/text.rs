@@ -7,8 +7,9 @@ use crate::filter::Piece;
 use crate::limits::ROUND_CITATIONS_MAX;
 use crate::run::fingerprint::Fingerprint;
 use crate::run::message_state::MessageState;
+use crate::run::open_messages::TextInterruption;
 use crate::run::reasoning::ReasoningState;
-use crate::run::{Quirk, SealPolicy};
+use crate::run::{MessageLifetime, Quirk, SealPolicy};
 
 use super::Writer;
 
@@ -67,6 +68,34 @@ impl Writer<'_> {
     /// a field for reasoning.
     pub fn append_reasoning(&mut self, text: &str, origin: ReasoningOrigin) {
         self.state.append_native_reasoning(text, origin, self.filter, &mut self.emitter);
+    }
+
+    /// Starts a reasoning step that its source gives an id; others stay open beside it. Returns
+    /// `None` if the text is late. The step ends with its round at the latest.
+    pub(crate) fn start_identified_reasoning(
+        &mut self,
+        text: &str,
+        lifetime: MessageLifetime,
+    ) -> Option<StepId> {
+        self.state.start_identified_reasoning(text, lifetime, self.filter, &mut self.emitter)
+    }
+
+    /// True if the reasoning step with an id is open.
+    pub(crate) fn is_identified_reasoning_open(&self, step: StepId) -> bool {
+        self.state.is_identified_reasoning_open(step)
+    }
+
+    /// Appends text to an open reasoning step with an id.
+    pub(crate) fn append_identified_reasoning_if_open(&mut self, step: StepId, text: &str) {
+        if self.is_identified_reasoning_open(step) && !text.is_empty() {
+            let text = text.into();
+            self.emitter.emit_after_deferred_ends(Event::ReasoningAppended { step, text });
+        }
+    }
+
+    /// Ends an open reasoning step with an id.
+    pub(crate) fn end_identified_reasoning_if_open(&mut self, step: StepId) {
+        self.state.end_identified_reasoning_if_open(step, &mut self.emitter);
     }
 
     /// Ends the open reasoning.
@@ -210,6 +239,7 @@ impl Writer<'_> {
     pub(super) fn close_text_and_defer_ends(&mut self) {
         self.state.end_all_messages(self.filter, &mut self.emitter);
         self.close_reasoning_and_defer_end();
+        self.state.close_identified_reasoning(TextInterruption::RoundEnd, &mut self.emitter);
     }
 
     /// Emits held text and ends the reasoning and the open messages, or suspends those that
@@ -217,6 +247,7 @@ impl Writer<'_> {
     pub(super) fn end_or_suspend_text_for_step(&mut self) {
         self.state.end_or_suspend_messages_for_step(self.filter, &mut self.emitter);
         self.close_reasoning_and_defer_end();
+        self.state.close_identified_reasoning(TextInterruption::Step, &mut self.emitter);
     }
 
     /// Ends or suspends the open text for a step, and starts a round if needed.

@@ -2,6 +2,7 @@
 
 use crate::event::{Event, MessageId, StepId};
 use crate::run::message_state::MessageText;
+use crate::run::open_messages::TextInterruption;
 use crate::run::reasoning::ReasoningState;
 
 use super::{RunState, Writer};
@@ -40,6 +41,17 @@ impl Writer<'_> {
         self.end_round(None);
     }
 
+    /// Ends the open reasoning steps with ids among `steps` and withdraws all of them.
+    pub(crate) fn withdraw_reasoning(&mut self, steps: Vec<StepId>) {
+        if steps.is_empty() {
+            return;
+        }
+        for step in &steps {
+            self.end_identified_reasoning_if_open(*step);
+        }
+        self.emitter.emit_after_deferred_ends(Event::Withdrawn { messages: Vec::new(), steps });
+    }
+
     /// Emits the held text and closes the open reasoning and the messages from `first_message` on,
     /// before they are withdrawn. Returns the messages that were suspended.
     pub(super) fn close_text_and_drop_citations(&mut self, first_message: u32) -> Vec<MessageId> {
@@ -49,6 +61,7 @@ impl Writer<'_> {
             self.state.drop_suspended_messages_from(first_message, self.filter, &mut self.emitter);
         self.state.pending_citations.clear();
         self.close_reasoning_and_defer_end();
+        self.state.close_identified_reasoning(TextInterruption::RoundEnd, &mut self.emitter);
         suspended
     }
 }

@@ -199,7 +199,9 @@ impl Transcript {
         let round = requests.open_round.as_ref().filter(|round| {
             listed.as_ref().is_none_or(|listed| listed.round == Some(round.number))
         });
+        let model = round.and_then(|round| round.model.clone());
         let account = RequestSummary {
+            model: model.as_deref(),
             cost: told.then(|| (*cost_usd).into()),
             streaming_failed_message: failure.as_deref(),
             cancel_reason: cancel_reason.as_deref(),

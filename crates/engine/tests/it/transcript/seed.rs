@@ -19,9 +19,27 @@ fn transcript_t1_a_plain_message_is_complete_unless_it_is_partial() {
     );
     let whole = r#"{"id":"2","type":"user","content":"Hello","ts":123,"partial":false}"#;
     assert_eq!(row_after_line(whole), "=user Hello");
-    // What the person is still writing is not in the log.
+    // What the person is still writing has no item before it is complete, or the run has ended.
     let partial = r#"{"id":"3","type":"user","content":"Hel...","ts":123,"partial":true}"#;
-    assert_eq!(row_after_line(partial), "");
+    let mut kilo = KiloSource::after_a_request();
+    assert_eq!(kilo.push_line(partial).len(), 1);
+    let rows = kilo.push_line(&partial.replace("Hel...", "Hello"));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(kilo.finish()[1..], ["=user Hello", "=error Cut off before its end"]);
+}
+
+#[test]
+fn transcript_t2_a_partial_tool_blocks_what_comes_after_it_until_it_is_complete() {
+    let tool = |partial: bool| {
+        format!(
+            r#"{{"ts":2,"type":"say","say":"tool","text":"{{\"tool\":\"readFile\"}}","partial":{partial}}}"#
+        )
+    };
+    let mut kilo = KiloSource::after_a_request();
+    kilo.push_line(&tool(true));
+    let rows = kilo.push_line(&text_line(3, "b", None));
+    assert_eq!(rows[1..], ["~tool", "+text b"]);
+    assert_eq!(kilo.push_line(&tool(false))[1..], ["=tool", "=text b"]);
 }
 
 #[test]

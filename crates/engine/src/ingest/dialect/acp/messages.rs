@@ -26,7 +26,7 @@ impl AgentMessages {
         let key = Fingerprint::from_text(id);
         if !key.is_blank() {
             self.shown.record_appended_text(key, text);
-            self.drafts.append_text_without_restating_current(key, text, out);
+            self.drafts.append_text_without_restating(key, text, out);
         } else if !self.drafts.try_append_unkeyed_or_pause_draft(text, out) {
             out.append_text(text);
         }

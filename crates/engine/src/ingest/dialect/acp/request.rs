@@ -49,7 +49,11 @@ impl RequestKind {
     }
 }
 
-object! { ResultFields { reason = "stopReason", usage, outcome, meta = "_meta"; skip _ } }
+object! { ResultFields {
+    reason = "stopReason", usage, outcome, models, meta = "_meta",
+    ; skip _
+} }
+object! { ModelFields { current = "currentModelId"; skip _ } }
 object! { OptionFields { id = "optionId", label = "name", kind; skip _ } }
 
 impl Acp {
@@ -76,12 +80,15 @@ impl Acp {
             "initialize" | "session/new" | "session/load" | "session/resume" => {
                 (FrameOrigin::Client, RequestKind::Session)
             }
+            "session/set_model" => {
+                out.declare_model(params.model.as_deref().unwrap_or(""));
+                (FrameOrigin::Client, RequestKind::Other)
+            }
             "authenticate"
             | "logout"
             | "session/cancel"
             | "session/set_mode"
             | "session/list"
-            | "session/set_model"
             | "session/set_config_option"
             | "session/close"
             | "session/fork"
@@ -151,7 +158,11 @@ impl Acp {
     ) {
         let id = line.id.map(string_or_json).unwrap_or_default();
         let result = line.result.and_then(ResultFields::from_raw);
-        let ResultFields { reason, usage, outcome, meta } = result.unwrap_or_default();
+        let ResultFields { reason, usage, outcome, models, meta } = result.unwrap_or_default();
+        let model = models.and_then(|models| ModelFields::from_raw(models)?.current);
+        if let Some(model) = model.and_then(as_string) {
+            out.declare_model(&model);
+        }
         let answered = match outcome {
             Some(_) => AnsweredKind::Permission,
             None => AnsweredKind::Other,

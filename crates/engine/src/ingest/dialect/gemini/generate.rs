@@ -164,6 +164,10 @@ impl GenerateContent {
         let (response, model) = (chunk.response.as_deref().unwrap_or(""), chunk.model.as_deref());
         for candidate in chunk.candidates.unwrap_or_default() {
             if candidate.index.unwrap_or(0) == 0 {
+                if self.is_late(response, candidate.classify_content()) {
+                    out.append_unrecognised(UnrecognisedReason::Late, frame.data);
+                    continue;
+                }
                 self.start_round_if_new_response(
                     response,
                     model,
@@ -196,6 +200,13 @@ impl GenerateContent {
         {
             out.replace_arguments_if_changed(call.step, &call.arguments.to_json());
         }
+    }
+
+    /// True if the content comes after the `finishReason` of its own response.
+    fn is_late(&self, response: &str, holds: CandidateContent) -> bool {
+        let is_over = matches!(self.reply_state, ReplyState::Finished { .. } | ReplyState::Failed);
+        let is_own = !response.is_empty() && response == self.response_id;
+        is_over && is_own && holds == CandidateContent::Content
     }
 
     /// Starts a round for a new response. After a finished one, a different response id starts

@@ -7,10 +7,11 @@ use crate::event::{Event, NoticeLevel, StepId, StopReason, UnrecognisedReason};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Text, as_scalar, as_string, object};
 use crate::limits::{FOREIGN_ID_BYTES_MAX, OPEN_TOOLS_MAX};
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
 use super::super::Unreadable;
-use super::super::shared::dedup::{RecentIds, TextDedup};
+use super::super::shared::dedup::RecentIds;
+use super::super::shared::shown_items::{ShownDiff, ShownItems};
 use super::{Opencode, Part, StepEndScope, report_end_by_error, write_retry};
 
 /// State of the server's sessions.
@@ -20,7 +21,7 @@ pub(super) struct ServerSessions {
     main_session: String,
     /// Sessions of sub-agents, and the tools that started them.
     child_sessions: Vec<(String, StepId)>,
-    child_texts: TextDedup,
+    child_texts: ShownItems,
     /// Other sessions that need no notice: those of sub-agents, and those with a notice.
     known_sessions: RecentIds,
     /// Messages of the user, and their parts that were written.
@@ -98,6 +99,30 @@ impl ServerSessions {
     /// Step that started a child session.
     fn parent_step(&self, session: &str) -> Option<StepId> {
         self.child_sessions.iter().find(|(child, _)| child == session).map(|&(_, step)| step)
+    }
+
+    /// Records a child's text so far and returns its new part; empty if the text changed otherwise.
+    fn record_child_text_returning_new<'a>(&mut self, part: &str, whole: &'a str) -> &'a str {
+        let key = Fingerprint::from_text(part);
+        let new = match self.child_texts.diff_whole_text(key, whole) {
+            ShownDiff::New => whole,
+            ShownDiff::Appended(rest) => rest,
+            ShownDiff::Unchanged | ShownDiff::Changed => return "",
+        };
+        if !key.is_blank() {
+            self.child_texts.record_whole_text(key, whole);
+        }
+        new
+    }
+
+    /// Records new text of a child's part; returns false if the part is unknown.
+    fn record_child_delta_if_known(&mut self, part: &str, delta: &str) -> bool {
+        let key = Fingerprint::from_text(part);
+        let known = !key.is_blank() && self.child_texts.has_begun_item(key);
+        if known {
+            self.child_texts.record_appended_text(key, delta);
+        }
+        known
     }
 
     /// True if another session is followed.
@@ -239,7 +264,7 @@ impl Opencode {
         match part.kind.as_deref() {
             Some("text") => out.append_output_if_open(
                 parent,
-                self.sessions.child_texts.record_whole_returning_new(id, text),
+                self.sessions.record_child_text_returning_new(id, text),
             ),
             Some("tool") => self.apply_tool_part(part, raw, Some(parent), out),
             _ => {}
@@ -253,15 +278,15 @@ impl Opencode {
         let session = event.session.as_deref().unwrap_or("");
         let is_text = event.field.as_deref().is_none_or(|field| field == "text");
         if let Some(parent) = self.sessions.parent_step(session) {
-            if is_text && self.sessions.child_texts.record_delta_if_known(part, delta) {
+            if is_text && self.sessions.record_child_delta_if_known(part, delta) {
                 out.append_output_if_open(parent, delta);
             }
         } else if self.sessions.is_not_main_session(session) {
             self.write_unfollowed_notice_once(session, out);
-        } else if is_text && self.texts.has_item(part) {
-            self.texts.record_and_write_text_delta(part, delta, out);
+        } else if is_text && self.texts.has_part(part) {
+            self.texts.append_delta(part, delta, out);
         } else if is_text && self.thoughts.has_item(part) {
-            self.thoughts.record_and_write_thought_delta(part, delta, out);
+            self.thoughts.append_text(part, delta, out);
         } else {
             // The type of the part is unknown until it arrives whole.
             out.append_unrecognised(UnrecognisedReason::Frame, frame.data);

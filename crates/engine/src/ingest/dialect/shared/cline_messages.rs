@@ -4,36 +4,43 @@
 
 mod ask;
 mod request;
+mod say_types;
 mod step;
 mod texts;
+mod unfinished_items;
+
+use std::collections::VecDeque;
 
 use crate::event::{Event, MessagePhase, NoticeLevel, StopReason, UnrecognisedReason};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Text, array_elements, as_scalar, as_string, object};
-use crate::run::Writer;
+use crate::run::{MessageLifetime, Writer};
 
-use super::dedup::{RecentIds, TextDedup};
+use super::dedup::RecentIds;
+use super::thought_drafts::ThoughtDrafts;
 use crate::ingest::dialect::Unreadable;
 use crate::ingest::dialect::openai_chat::image_from_url;
 
 use request::ModelRequests;
 use step::ToolSteps;
 use texts::MessageTexts;
+use unfinished_items::{UnfinishedItems, UnfinishedKind};
 
 /// Incremental parser of say and ask messages.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClineMessages {
     /// Latest time seen: a repeated message carries its start time.
     latest_time: u64,
     first_message: FirstMessage,
     texts: MessageTexts,
-    thoughts: TextDedup,
+    thoughts: ThoughtDrafts,
     /// Keys of messages that are written once.
     written_keys: RecentIds,
     requests: ModelRequests,
     steps: ToolSteps,
-    /// Key of the last ask without a known answer.
-    pending_ask: Option<String>,
+    unfinished: UnfinishedItems,
+    /// Keys of the asks without a known answer.
+    pending_asks: VecDeque<String>,
 }
 
 /// First message of a task: the user's prompt if a model request follows it, else model text.
@@ -70,9 +77,10 @@ object! { ClineMessage {
     is_answered: bool = "isAnswered",
     checkpoint: Text<'a> = "lastCheckpointHash",
     condensed: &'a RawValue = "contextCondense",
+    model: &'a RawValue = "modelInfo",
     ; skip "conversationHistoryIndex" | "isCheckpointCheckedOut" | "files" | "metadata"
         | "isOperationOutsideWorkspace" | "conversationHistoryDeletedRange" | "progressStatus"
-        | "checkpoint" | "isProtected" | "apiProtocol" | "modelInfo" | "commandCompleted"
+        | "checkpoint" | "isProtected" | "apiProtocol" | "commandCompleted"
         | "contextTruncation" | "source" | "multiCommandState"
 } }
 
@@ -94,6 +102,22 @@ impl ClineMessage<'_> {
     }
 }
 
+impl Default for ClineMessages {
+    fn default() -> ClineMessages {
+        ClineMessages {
+            latest_time: 0,
+            first_message: FirstMessage::default(),
+            texts: MessageTexts::default(),
+            thoughts: ThoughtDrafts::with_lifetime(MessageLifetime::Completion),
+            written_keys: RecentIds::default(),
+            requests: ModelRequests::default(),
+            steps: ToolSteps::default(),
+            unfinished: UnfinishedItems::default(),
+            pending_asks: VecDeque::new(),
+        }
+    }
+}
+
 impl ClineMessages {
     /// Parses one message and writes its events.
     pub(crate) fn push_frame(
@@ -103,6 +127,9 @@ impl ClineMessages {
     ) -> Result<(), Unreadable> {
         let message: ClineMessage<'_> = serde_json::from_str(frame.data).map_err(|_| Unreadable)?;
         out.append_unknown_fields_once(&message.unknown);
+        if let Some(model) = message.model.and_then(request::parse_model_name) {
+            out.declare_model(&model);
+        }
         let key = message.dedup_key();
         let next = match message.say.as_deref() {
             Some("api_req_started") => NextInput::ModelRequest,
@@ -125,9 +152,11 @@ impl ClineMessages {
         Ok(())
     }
 
-    /// Ends the input: writes a held first message.
+    /// Ends the input: writes what is held, and what its source has not finished.
     pub(crate) fn finish(&mut self, out: &mut Writer<'_>) {
         self.write_or_drop_held_first_message("", NextInput::Other, out);
+        self.steps.finish(out);
+        self.unfinished.write_all(out);
     }
 
     /// Applies a `say` message.
@@ -140,7 +169,7 @@ impl ClineMessages {
         out: &mut Writer<'_>,
     ) {
         if let Some(thought) = message.reasoning.as_deref().filter(|text| !text.is_empty()) {
-            self.thoughts.push_whole_thought(key, thought, out);
+            self.apply_reasoning_text(key, thought, message, out);
         }
         match say {
             "text" if self.try_hold_first_message(key, message) => {}
@@ -154,7 +183,7 @@ impl ClineMessages {
                 if self.requests.is_new(key) {
                     self.resolve_pending_asks(out);
                 }
-                self.steps.end_step_unless_ask_pending(out);
+                self.steps.end_complete_steps(out);
                 self.requests.apply_request(key, message, out);
             }
             "checkpoint_saved" | "checkpoint_created" => {
@@ -169,12 +198,14 @@ impl ClineMessages {
                 out.append_stateless_event(Event::HistoryCompacted { summary });
             }
             _ if request::is_retry_message(say) => {
-                self.write_once_when_complete(key, message, out, request::write_retry);
+                if !message.is_partial() && self.written_keys.insert(key) {
+                    request::write_retry(message.text(), out);
+                }
             }
             _ if self.steps.try_apply_say(say, key, message, out) => {}
-            _ => match notice_level(say) {
+            _ => match say_types::notice_level(say) {
                 Some(level) => self.write_notice_once_when_complete(level, key, message, out),
-                None if is_ui_only(say) => {}
+                None if say_types::is_ui_only(say) => {}
                 None => out.append_unrecognised(UnrecognisedReason::Frame, frame.data),
             },
         }
@@ -182,7 +213,7 @@ impl ClineMessages {
 
     /// Writes the text and images of a message.
     fn apply_text(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
-        self.steps.end_step_unless_ask_pending(out);
+        self.steps.end_complete_steps(out);
         self.write_text_and_end_if_complete(key, None, message.text(), message, out);
     }
 
@@ -206,10 +237,22 @@ impl ClineMessages {
 
     /// Writes the reasoning of a message.
     fn apply_reasoning(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
-        self.steps.end_step_unless_ask_pending(out);
-        self.thoughts.push_whole_thought(key, message.text(), out);
-        if !message.is_partial() {
-            out.close_reasoning_and_defer_end();
+        self.steps.end_complete_steps(out);
+        self.apply_reasoning_text(key, message.text(), message, out);
+    }
+
+    /// Writes the new part of a reasoning text so far; ends it unless its message is partial.
+    fn apply_reasoning_text(
+        &mut self,
+        key: &str,
+        thought: &str,
+        message: &ClineMessage<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        if message.is_partial() {
+            self.thoughts.push_text_so_far(key, thought, out);
+        } else {
+            self.thoughts.push_whole_and_finish(key, thought, out);
         }
     }
 
@@ -238,7 +281,7 @@ impl ClineMessages {
     fn apply_completion(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
         // Cline's marker for its UI: there are changes to compare.
         const HAS_CHANGES: &str = "HAS_CHANGES";
-        self.steps.end_step_unless_ask_pending(out);
+        self.steps.end_complete_steps(out);
         let text = message.text();
         let text = text.strip_suffix(HAS_CHANGES).unwrap_or(text);
         let phase = Some(MessagePhase::Final);
@@ -254,9 +297,7 @@ impl ClineMessages {
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) {
-        self.write_once_when_complete(key, message, out, |text, out| {
-            out.append_prompt_unless_finish_requested(text);
-        });
+        self.write_item_once_when_complete(UnfinishedKind::Prompt, key, message, out);
     }
 
     fn write_notice_once_when_complete(
@@ -266,21 +307,24 @@ impl ClineMessages {
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) {
-        self.write_once_when_complete(key, message, out, |text, out| {
-            out.append_notice(level, text);
-        });
+        self.write_item_once_when_complete(UnfinishedKind::Notice(level), key, message, out);
     }
 
-    /// Calls `tell` with the text of a message, once, when it is complete.
-    fn write_once_when_complete(
+    /// Writes a prompt or notice once, when it is complete.
+    fn write_item_once_when_complete(
         &mut self,
+        kind: UnfinishedKind,
         key: &str,
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
-        tell: impl FnOnce(&str, &mut Writer<'_>),
     ) {
-        if !message.is_partial() && self.written_keys.insert(key) {
-            tell(message.text(), out);
+        if message.is_partial() {
+            if !self.written_keys.contains(key) {
+                self.unfinished.record_text_so_far(key, kind, message.text());
+            }
+        } else if self.written_keys.insert(key) {
+            self.unfinished.forget(key);
+            kind.write(key, message.text(), out);
         }
     }
 
@@ -342,35 +386,4 @@ impl ClineMessages {
         self.texts.push_text_so_far(key, None, text, out);
         self.texts.end_message(key, text, out);
     }
-}
-
-/// Level of a `say` type that is a notice.
-fn notice_level(say: &str) -> Option<NoticeLevel> {
-    match say {
-        "error"
-        | "diff_error"
-        | "condense_context_error"
-        | "clineignore_error"
-        | "rooignore_error" => Some(NoticeLevel::Error),
-        "shell_integration_warning" | "too_many_tools_warning" => Some(NoticeLevel::Warning),
-        "info" => Some(NoticeLevel::Info),
-        _ => None,
-    }
-}
-
-/// True if a `say` type only matters to the agent's UI.
-fn is_ui_only(say: &str) -> bool {
-    matches!(
-        say,
-        "api_req_finished"
-            | "api_req_deleted"
-            | "deleted_api_reqs"
-            | "load_mcp_documentation"
-            | "task_progress"
-            | "mcp_server_request_started"
-            | "api_req_rate_limit_wait"
-            | "user_edit_todos"
-            | "mcp_notification"
-            | "sliding_window_truncation"
-    )
 }

@@ -113,19 +113,21 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     }
 
     /// Appends text of a source whose messages continue after steps; each stretch is a new message.
-    pub(crate) fn append_text_without_restating_current(
+    pub(crate) fn append_text_without_restating(
         &mut self,
         key: K,
         text: &str,
         out: &mut Writer<'_>,
     ) {
-        if !text.is_empty()
-            && self.is_current(key)
-            && !self.would_text_continue_message(key, out)
-            && let Some((_, draft)) = &mut self.current
-            && !out.is_message_open_from(&draft.last_opening)
-        {
-            draft.begin_next_stretch(out);
+        let has_ended = |draft: &Draft| !out.is_message_open_from(&draft.last_opening);
+        if !text.is_empty() && self.find(key).is_some_and(has_ended) {
+            if !self.is_current(key) {
+                self.leave_message_and_pause_draft(out);
+                self.current = self.take_paused(key).map(|draft| (key, draft));
+            }
+            if let Some((_, draft)) = &mut self.current {
+                draft.begin_next_stretch(out);
+            }
         }
         self.resume_or_restate_and_append_text(key, None, text, out);
     }

@@ -4,8 +4,11 @@ use std::borrow::Cow;
 
 use crate::event::{AnsweredBy, AskKind, AskOption, FailureReason, StopReason, ToolKind};
 use crate::ingest::json::{RawValue, array_elements, as_string, object};
+use crate::limits::OPEN_ASKS_MAX;
 use crate::run::Writer;
 
+use super::super::bounded::push_bounded;
+use super::unfinished_items::UnfinishedKind;
 use super::{ClineMessage, ClineMessages};
 
 impl ClineMessages {
@@ -29,7 +32,7 @@ impl ClineMessages {
             ("command_output", _) => {}
             ("completion_result", _) => {
                 if !message.is_partial() {
-                    self.steps.end_step_unless_ask_pending(out);
+                    self.steps.end_complete_steps(out);
                     out.report_completed_unless_failed(StopReason::End);
                 }
             }
@@ -38,7 +41,7 @@ impl ClineMessages {
                 self.open_ask_once_and_resolve_answered((ask, kind), key, message, step, out);
             }
             ("followup" | "plan_mode_respond", None) => {
-                self.steps.end_step_unless_ask_pending(out);
+                self.steps.end_complete_steps(out);
                 self.open_ask_once_and_resolve_answered(
                     (ask, AskKind::Followup),
                     key,
@@ -80,9 +83,14 @@ impl ClineMessages {
         out: &mut Writer<'_>,
     ) {
         if message.is_partial() {
+            if kind == AskKind::Followup && !self.written_keys.contains(key) {
+                let question = UnfinishedKind::Question;
+                self.unfinished.record_text_so_far(key, question, message.text());
+            }
             return;
         }
         if self.written_keys.insert(key) {
+            self.unfinished.forget(key);
             let (text, options) = match kind {
                 AskKind::Followup => parse_question(message.text()),
                 AskKind::Tool | AskKind::Command | AskKind::Mcp | AskKind::Browser => {
@@ -91,7 +99,7 @@ impl ClineMessages {
                 AskKind::Other => default_text_and_options(ask, message.text()),
             };
             out.open_simple_ask_unless_open(key, kind, &text, options, step);
-            self.pending_ask = Some(key.to_owned());
+            push_bounded(&mut self.pending_asks, key.to_owned(), OPEN_ASKS_MAX);
         }
         if message.is_answered == Some(true) {
             resolve_as_answered(key, out);
@@ -100,8 +108,8 @@ impl ClineMessages {
 
     /// Resolves the pending asks: the agent continued, so they were answered.
     pub(super) fn resolve_pending_asks(&mut self, out: &mut Writer<'_>) {
-        self.steps.resolve_pending_ask(out);
-        if let Some(key) = self.pending_ask.take() {
+        self.steps.resolve_pending_asks(out);
+        for key in self.pending_asks.drain(..) {
             resolve_as_answered(&key, out);
         }
     }
@@ -140,7 +148,7 @@ fn default_text_and_options<'a>(
 }
 
 /// Parses a question: plain text, or JSON with suggested answers.
-fn parse_question(text: &str) -> (Cow<'_, str>, Vec<AskOption<'_>>) {
+pub(super) fn parse_question(text: &str) -> (Cow<'_, str>, Vec<AskOption<'_>>) {
     object! { Question { question, response, suggest, options; skip _ } }
     let read = Question::parse(text).unwrap_or_default();
     let Question { question, response, suggest, options } = read;

@@ -92,6 +92,12 @@ fn end_unreadable_request_or_write_notice(key: &str, text: &str, out: &mut Write
     }
 }
 
+/// Name of the model in the description of a model.
+pub(super) fn parse_model_name(model: &RawValue) -> Option<Cow<'_, str>> {
+    object! { ModelFields { id = "modelId"; skip _ } }
+    ModelFields::from_raw(model)?.id.and_then(as_string)
+}
+
 /// True if a `say` type announces a retry.
 pub(super) fn is_retry_message(say: &str) -> bool {
     matches!(say, "api_req_retried" | "api_req_retry_delayed" | "error_retry")

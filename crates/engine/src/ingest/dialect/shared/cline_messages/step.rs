@@ -1,38 +1,27 @@
-//! Steps: tools, commands, MCP calls and browser actions. At most one is open.
+//! Steps: tools, commands, MCP calls and browser actions. Several may be open: those that their
+//! source is still writing, and those that wait for an approval.
 
-use crate::event::{StepId, ToolKind, ToolOutcome};
+mod open_step;
+
+use crate::event::{StepId, ToolKind, ToolOutcome, UnrecognisedReason};
 use crate::ingest::json::{array_elements, as_string, object, string_or_json};
-use crate::run::{ToolStart, Writer};
+use crate::limits::OPEN_TOOLS_MAX;
+use crate::run::{Fingerprint, ToolStart, Writer};
 
-use super::super::dedup::{RecentIds, TextDedup};
-use super::{ClineMessage, ask};
+use super::super::dedup::RecentIds;
+use super::super::shown_items::{ShownDiff, ShownItems};
+use super::ClineMessage;
 use crate::ingest::dialect::openai_chat::image_from_url;
+use open_step::{Approval, CallProgress, OpenStep};
 
-/// The open step and the keys of ended ones.
+/// The open steps and the keys of ended ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ToolSteps {
-    open: Option<OpenStep>,
+    /// Oldest first.
+    open: Vec<OpenStep>,
     /// Keys of messages whose step has ended.
     ended: RecentIds,
-    outputs: TextDedup,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct OpenStep {
-    key: String,
-    name: String,
-    step: StepId,
-    kind: ToolKind,
-    approval: Approval,
-    ends_with_newline: bool,
-}
-
-/// Approval state of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Approval {
-    NotAsked,
-    Pending,
-    Answered,
+    outputs: ShownItems,
 }
 
 object! { CallFields {
@@ -54,22 +43,25 @@ impl ToolSteps {
                 self.ensure_approved_step_and_append_output(ToolKind::Command, key, message, out);
             }
             "mcp_server_response" => {
-                self.ensure_approved_step_and_append_output(ToolKind::Mcp, key, message, out);
-                self.write_images_unless_partial_or_ended(key, message, out);
-                self.end_step_unless_partial_or_asked(message, out);
+                let step =
+                    self.ensure_approved_step_and_append_output(ToolKind::Mcp, key, message, out);
+                if let Some(step) = step.filter(|_| !message.is_partial()) {
+                    write_message_images(step, message, out);
+                }
+                self.end_complete_steps_unless_partial(message, out);
             }
             "browser_action_result" => self.end_open_browser_action_with_result(key, message, out),
             "codebase_search_result" | "subtask_result" => {
                 self.ensure_approved_step_and_append_output(ToolKind::Function, key, message, out);
-                self.end_step_unless_partial_or_asked(message, out);
+                self.end_complete_steps_unless_partial(message, out);
             }
             "tool" if self.is_result_of_open_step(key, message) => {
                 self.ensure_approved_step_and_append_output(ToolKind::Function, key, message, out);
-                self.end_step_unless_partial_or_asked(message, out);
+                self.end_complete_steps_unless_partial(message, out);
             }
             "tool" => {
                 self.try_begin_or_update_step(ToolKind::Function, key, message, out);
-                self.end_step_unless_partial_or_asked(message, out);
+                self.end_complete_steps_unless_partial(message, out);
             }
             "command" => {
                 self.try_begin_or_update_step(ToolKind::Command, key, message, out);
@@ -94,48 +86,63 @@ impl ToolSteps {
         out: &mut Writer<'_>,
     ) -> Option<StepId> {
         let step = self.try_begin_or_update_step(kind, key, message, out)?;
-        if let Some(open) = &mut self.open {
-            let answered = message.is_answered == Some(true);
-            open.approval = if answered { Approval::Answered } else { Approval::Pending };
+        if let Some(open) = self.open.iter_mut().find(|open| open.step == step) {
+            let answered = message.is_answered == Some(true) && !message.is_partial();
+            open.approval = match open.approval {
+                Approval::Answered => Approval::Answered,
+                _ if answered => Approval::Answered,
+                Approval::NotAsked | Approval::Pending => Approval::Pending,
+            };
         }
         Some(step)
     }
 
-    /// Resolves the open step's approval: later messages imply an answer.
-    pub(super) fn resolve_pending_ask(&mut self, out: &mut Writer<'_>) {
-        if let Some(open) = self.open.as_mut().filter(|open| open.approval == Approval::Pending) {
-            open.approval = Approval::Answered;
-            ask::resolve_as_answered(&open.key, out);
+    /// Resolves the approvals that were asked for: later messages imply an answer.
+    pub(super) fn resolve_pending_asks(&mut self, out: &mut Writer<'_>) {
+        for open in &mut self.open {
+            open.resolve_pending_ask(out);
         }
     }
 
-    /// Ends the open step as succeeded, unless its approval is pending.
-    pub(super) fn end_step_unless_ask_pending(&mut self, out: &mut Writer<'_>) {
-        let Some(open) = self.open.take_if(|open| open.approval != Approval::Pending) else {
-            return;
-        };
-        out.end_tool_if_open(open.step, ToolOutcome::Succeeded, None);
-        self.ended.insert(&open.key);
+    /// Ends the steps whose message is complete as succeeded, unless their approval is pending.
+    pub(super) fn end_complete_steps(&mut self, out: &mut Writer<'_>) {
+        for open in self.open.extract_if(.., |open| open.can_end()) {
+            out.end_tool_if_open(open.step, ToolOutcome::Succeeded, None);
+            self.ended.insert(&open.key);
+        }
     }
 
-    /// Ends the open step if the message is complete.
-    fn end_step_unless_partial_or_asked(
+    /// Ends the input: writes the arguments of the calls that are still partial.
+    pub(super) fn finish(&mut self, out: &mut Writer<'_>) {
+        for open in &mut self.open {
+            if let CallProgress::Partial { text } = &open.progress {
+                out.replace_arguments_if_changed(open.step, text);
+            }
+        }
+    }
+
+    /// Ends complete steps, if the message is complete.
+    fn end_complete_steps_unless_partial(
         &mut self,
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) {
         if !message.is_partial() {
-            self.end_step_unless_ask_pending(out);
+            self.end_complete_steps(out);
         }
     }
 
-    /// True if the message is the result of the open, approved step and not a new step.
+    /// The open step of a message.
+    fn position_of_message(&self, key: &str) -> Option<usize> {
+        self.open.iter().position(|open| !key.is_empty() && open.key == key)
+    }
+
+    /// True if the message is the result of an open, approved step and not a new step.
     fn is_result_of_open_step(&self, key: &str, message: &ClineMessage<'_>) -> bool {
-        self.open.as_ref().is_some_and(|open| {
-            (key.is_empty() || open.key != key)
-                && open.approval != Approval::NotAsked
-                && parse_tool_name(message.text()).is_none_or(|name| name == open.name)
-        })
+        let name = parse_tool_name(message.text());
+        self.position_of_message(key).is_none()
+            && !self.ended.contains(key)
+            && self.open.iter().any(|open| open.takes_result_of_tool(name.as_deref()))
     }
 
     /// Starts the message's step or updates it; `None` if it has ended or has no name yet.
@@ -151,29 +158,40 @@ impl ToolSteps {
         }
         let text = message.text();
         let nameless = kind != ToolKind::Command && parse_tool_name(text).is_none();
-        let open = self.open.as_ref().filter(|open| !key.is_empty() && open.key == key);
-        let step = match open {
-            Some(open) => open.step,
+        let at = match self.position_of_message(key) {
+            Some(at) => at,
             // The name may follow in a later version of the message.
             None if message.is_partial() && nameless => return None,
-            None => self.start_step_ending_or_forgetting_open(kind, key, text, out),
+            None => {
+                let at = self.start_step_ending_complete_ones(kind, key, text, out);
+                // A message without an id has no later version.
+                if !key.is_empty() {
+                    self.open[at].progress = CallProgress::Partial { text: String::new() };
+                }
+                at
+            }
         };
-        if !message.is_partial() {
-            out.replace_arguments_if_changed(step, text);
-            out.emit_tool_ready_once(step);
+        let open = &mut self.open[at];
+        if message.is_partial() {
+            open.record_partial_call(text);
+        } else {
+            open.progress = CallProgress::Complete;
+            out.replace_arguments_if_changed(open.step, text);
+            out.emit_tool_ready_once(open.step);
         }
-        Some(step)
+        Some(open.step)
     }
 
-    /// Starts a new step; ends the open one before it, unless its approval is pending.
-    fn start_step_ending_or_forgetting_open(
+    /// Starts a new step and returns its position; ends the complete ones before it, unless their
+    /// approval is pending.
+    fn start_step_ending_complete_ones(
         &mut self,
         kind: ToolKind,
         key: &str,
         text: &str,
         out: &mut Writer<'_>,
-    ) -> StepId {
-        self.end_step_unless_ask_pending(out);
+    ) -> usize {
+        self.end_complete_steps(out);
         let fallback = match kind {
             ToolKind::Command => "execute_command",
             ToolKind::Mcp => "use_mcp_server",
@@ -190,46 +208,87 @@ impl ToolSteps {
         let call =
             ToolStart { kind, server: server.as_deref(), ..ToolStart::client_function(key, &name) };
         let step = out.start_tool(call);
-        self.open = Some(OpenStep {
-            key: key.to_owned(),
-            name,
-            step,
-            kind,
-            approval: Approval::NotAsked,
-            ends_with_newline: true,
-        });
-        step
+        if OPEN_TOOLS_MAX <= self.open.len() {
+            self.open.remove(0);
+        }
+        self.open.push(OpenStep::new(key, name, step, kind));
+        self.open.len() - 1
     }
 
-    /// Appends the new part of an output to the open step and resolves its approval; starts a step
-    /// if none fits.
+    /// Appends the new part of an output to its step and resolves the approval of that step;
+    /// starts a step if none fits. Returns the step.
     fn ensure_approved_step_and_append_output(
         &mut self,
         kind: ToolKind,
         key: &str,
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
-    ) {
-        if self.ended.contains(key) {
-            return;
+    ) -> Option<StepId> {
+        let output = Fingerprint::from_text(key);
+        let text = message.text();
+        if !output.is_blank() && self.outputs.is_finished(output) {
+            let same = self.outputs.diff_whole_text(output, text) == ShownDiff::Unchanged;
+            if !message.is_partial() && !same {
+                out.append_unrecognised(UnrecognisedReason::Late, text);
+            }
+            return None;
         }
-        let fits =
-            self.open.as_ref().is_some_and(|open| kind == ToolKind::Function || open.kind == kind);
-        if !fits {
-            self.start_step_ending_or_forgetting_open(kind, key, "", out);
-        }
-        let another = !self.outputs.has_item(key);
-        let rest = self.outputs.record_whole_returning_new(key, message.text());
+        let name = parse_tool_name(text);
+        let at = match self.find_step_for_output(kind, output, name.as_deref()) {
+            Some(at) => at,
+            None => self.start_step_ending_complete_ones(kind, key, "", out),
+        };
+        let open = &mut self.open[at];
         // Output implies that the step was approved.
-        self.resolve_pending_ask(out);
-        let Some(open) = &mut self.open else { return };
-        if another && !open.ends_with_newline {
-            out.append_output_if_open(open.step, "\n");
+        open.resolve_pending_ask(out);
+        if output.is_blank() {
+            open.append_other_output(text, out);
+            return Some(open.step);
         }
-        if !rest.is_empty() {
-            open.ends_with_newline = rest.ends_with('\n');
-            out.append_output_if_open(open.step, rest);
+        let diff = self.outputs.diff_whole_text(output, text);
+        match diff {
+            ShownDiff::New => open.append_other_output(text, out),
+            ShownDiff::Appended(rest) => open.append_output(rest, out),
+            // An older version, or output that its source has changed: what is written stays.
+            ShownDiff::Changed if !message.is_partial() => {
+                out.append_unrecognised(UnrecognisedReason::Late, text);
+            }
+            ShownDiff::Unchanged | ShownDiff::Changed => {}
         }
+        if matches!(diff, ShownDiff::New | ShownDiff::Appended(_)) {
+            self.outputs.record_whole_text(output, text);
+        }
+        if message.is_partial() {
+            open.record_partial_output(output);
+        } else {
+            open.record_complete_output(output);
+        }
+        if !message.is_partial() {
+            self.outputs.mark_finished_or_remove_unkeyed(output);
+        }
+        Some(self.open[at].step)
+    }
+
+    /// The step that an output belongs to: the one that has its beginning, else the oldest that
+    /// was asked for by this name, else the newest of its kind whose call is complete, else the
+    /// newest of its kind.
+    fn find_step_for_output(
+        &self,
+        kind: ToolKind,
+        output: Fingerprint,
+        name: Option<&str>,
+    ) -> Option<usize> {
+        let fits = |open: &OpenStep| kind == ToolKind::Function || open.kind == kind;
+        let has_begun = |open: &OpenStep| !output.is_blank() && open.has_partial_output(output);
+        let is_named =
+            |open: &OpenStep| name.is_some() && fits(open) && open.takes_result_of_tool(name);
+        let is_complete = |open: &OpenStep| fits(open) && open.progress == CallProgress::Complete;
+        self.open
+            .iter()
+            .position(has_begun)
+            .or_else(|| self.open.iter().position(is_named))
+            .or_else(|| self.open.iter().rposition(is_complete))
+            .or_else(|| self.open.iter().rposition(fits))
     }
 
     /// Writes the screenshot and logs of a browser action and ends it.
@@ -243,36 +302,20 @@ impl ToolSteps {
         if message.is_partial() || self.ended.contains(key) {
             return;
         }
-        let Some(open) = self.open.as_ref().filter(|open| open.kind == ToolKind::Action) else {
-            return;
-        };
+        let action = self.find_step_for_output(ToolKind::Action, Fingerprint::default(), None);
+        let Some(step) = action.map(|at| self.open[at].step) else { return };
         let ResultFields { screenshot, logs } =
             ResultFields::parse(message.text()).unwrap_or_default();
         let [screenshot, logs] = [screenshot, logs].map(|member| member.map(string_or_json));
         if let Some(url) = screenshot.filter(|url| !url.is_empty()) {
-            out.append_output_image(open.step, image_from_url(url));
+            out.append_output_image(step, image_from_url(url));
         }
         if let Some(logs) = logs {
-            out.append_output_if_open(open.step, &logs);
+            out.append_output_if_open(step, &logs);
         }
-        write_message_images(open.step, message, out);
-        self.end_step_unless_ask_pending(out);
+        write_message_images(step, message, out);
+        self.end_complete_steps(out);
         self.ended.insert(key);
-    }
-
-    /// Writes the images of a complete result to the open step.
-    fn write_images_unless_partial_or_ended(
-        &self,
-        key: &str,
-        message: &ClineMessage<'_>,
-        out: &mut Writer<'_>,
-    ) {
-        if let Some(open) = self.open.as_ref()
-            && !message.is_partial()
-            && !self.ended.contains(key)
-        {
-            write_message_images(open.step, message, out);
-        }
     }
 }
 
