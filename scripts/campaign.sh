@@ -20,7 +20,7 @@ case ${1:-} in
     ;;
   fuzz) fuzz/run.sh "${2:-300}" ;;
   screens)
-    cargo test -p millpond-terminal --test it -- every_text_of_every_page e_how_a_run_ended
+    SCREENS=all cargo test -p millpond-terminal --test it -- shown_pages::
     (cd web && CHROMIUM=${CHROMIUM:-$(command -v chromium)} SCREENS=all npx playwright test screens)
     ;;
   judges) crates/gateway/tests/judges/run.sh ;;

@@ -25,6 +25,7 @@ const context: ItemContext = {
   createRemoteImage: () => document.createElement("span"),
   enlargeImage: () => {},
   copyText: () => {},
+  hasMessage: () => false,
 };
 
 /** Controls, which are no content of an item, images, which have no text, and texts for screen readers. */

@@ -8,11 +8,11 @@ mod completion;
 mod key_handling;
 mod live_region;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use millpond_client::messages::{Delivery, QueuedMessage};
-use millpond_engine::view::patch::EndedRun;
 use millpond_engine::view::{Item, ItemKind, Page, Patch, ViewName};
 
 pub use ask::AskAnswer;
@@ -25,7 +25,9 @@ pub use live_region::LiveRegion;
 use crate::input::editor::Editor;
 use crate::input::history::History;
 use crate::input::paste_burst::PasteBurst;
-use crate::page::{FetchedImage, PageChange, PageRenderer, RenderOptions, push_wrapped_text};
+use crate::page::{
+    FetchedImage, PageChange, PageRenderer, RenderOptions, push_wrapped_text, raw_call_rows,
+};
 use crate::row::Row;
 use crate::style::Style;
 
@@ -73,6 +75,8 @@ pub struct Chat {
     /// When the active run was first seen.
     run_seen_at: Option<Instant>,
     last_interrupt: Option<Instant>,
+    /// The run whose ending was considered last for a notice.
+    ended_run: Option<String>,
     /// Notice rows, printed after the settled rows of the page.
     notices: Vec<Row>,
     /// Asks are printed as notices because no live region is shown.
@@ -106,6 +110,7 @@ impl Chat {
             connection_problem: None,
             run_seen_at: None,
             last_interrupt: None,
+            ended_run: None,
             notices: Vec::new(),
             line_mode: false,
         }
@@ -168,12 +173,14 @@ impl Chat {
     pub fn replace_page(&mut self, page: Page, now: Instant) {
         self.renderer.replace_page_and_settle(page);
         self.sync_run_timer_and_ask(now);
+        self.add_abnormal_end_notice_unless_shown();
     }
 
     /// Sets a page whose settled part has been printed already.
     pub fn replace_page_and_drop_settled(&mut self, page: Page, now: Instant) {
         self.renderer.replace_page_and_drop_settled(page);
         self.sync_run_timer_and_ask(now);
+        self.ended_run = self.renderer.page().ended.as_ref().map(|ended| ended.run.to_string());
     }
 
     pub fn apply_patch(&mut self, patch: &Patch<'_>, now: Instant) -> PageChange {
@@ -211,13 +218,16 @@ impl Chat {
         };
     }
 
-    /// Adds a notice on how the run ended, unless it completed or an item of the page says it.
+    /// Adds a notice on how the run ended, once, unless it completed or an item of the page says
+    /// it.
     fn add_abnormal_end_notice_unless_shown(&mut self) {
         let page = self.renderer.page();
-        let told = page.items.values().next_back().is_some_and(Item::is_ending);
-        let words = page.ended.as_ref().and_then(EndedRun::label);
-        if let Some(words) = words.filter(|_| !told) {
-            let words = words.into_owned();
+        let Some(ended) = &page.ended else { return };
+        let told = page.items.values().next_back().is_some_and(Item::is_ending)
+            || self.ended_run.as_deref() == Some(&*ended.run);
+        let words = ended.label().filter(|_| !told).map(Cow::into_owned);
+        self.ended_run = Some(ended.run.to_string());
+        if let Some(words) = words {
             self.add_notice(&words);
         }
     }
@@ -235,6 +245,14 @@ impl Chat {
     /// Adds a dimmed line, printed with the next settled rows.
     pub fn add_notice(&mut self, words: &str) {
         push_wrapped_text(&mut self.notices, self.options, ("· ", Style::DIM), words, Style::DIM);
+    }
+
+    /// Adds a tool call in full, as its agent made it; 1 is the newest.
+    fn add_raw_call_notice(&mut self, number: usize) {
+        match raw_call_rows(self.renderer.page(), number, self.options) {
+            Ok(mut rows) => self.notices.append(&mut rows),
+            Err(words) => self.add_notice(&words),
+        }
     }
 
     pub fn resize(&mut self, options: RenderOptions, scrolled_away: usize) {

@@ -8,6 +8,7 @@ mod change;
 pub mod cost;
 mod images;
 mod item;
+mod raw_call;
 pub mod status;
 mod text_stream;
 pub mod tool_details;
@@ -23,6 +24,7 @@ use images::{ImageFetching, PageImages, RowPhase};
 pub(crate) use item::push_wrapped_text;
 pub use item::{RenderOptions, answer_text, notice_text, steps_label, tool_name};
 use item::{item_rows, rows_below_text};
+pub(crate) use raw_call::raw_call_rows;
 use text_stream::TextStream;
 
 /// Earlier items that are printed when a session is opened.

@@ -7,7 +7,7 @@ import { ranForText, type Strings } from "../i18n/strings.ts";
 import { renderToHtml } from "../markdown/export.ts";
 import { escapeHiddenCharacters } from "../page/hidden-characters.ts";
 import { requestSummary } from "../page/request-summary.ts";
-import { toolOutput } from "../page/tool-row.ts";
+import { toolHeading, toolOutput } from "../page/tool-text.ts";
 import { webHost } from "../page/web-host.ts";
 import type { ImageDataUrls } from "./export-images.ts";
 
@@ -81,7 +81,7 @@ function itemHtml(item: Item, options: RenderOptions): string {
 function toolHtml(item: Item, options: RenderOptions): string {
   const { strings } = options;
   const content = [labelledPre(strings.arguments, item.arguments), labelledPre(strings.output, toolOutput(item)), nestedSteps(item, options)].join("");
-  const heading = `${item.name ?? strings.unnamedTool} (${strings.itemStates[item.state]})`;
+  const heading = `${toolHeading(item, strings)} (${strings.itemStates[item.state]})`;
   return (content ? detailsHtml(heading, content) : mutedParagraph(heading)) + imagesHtml(item, options);
 }
 

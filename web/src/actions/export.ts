@@ -7,7 +7,7 @@ import type { Item, Page } from "@millpond/client";
 import { answerText, askHeading } from "../i18n/ask-text.ts";
 import type { Strings } from "../i18n/strings.ts";
 import { escapeHiddenCharacters } from "../page/hidden-characters.ts";
-import { toolOutput } from "../page/tool-row.ts";
+import { toolHeading, toolOutput } from "../page/tool-text.ts";
 import { htmlPieces } from "./export-html.ts";
 import type { ImageDataUrls } from "./export-images.ts";
 import { redactPieces, redactSecrets } from "./redact.ts";
@@ -115,7 +115,7 @@ function itemMarkdown(item: Item, strings: Strings): string {
     case "tool":
     case "entry":
     case "action":
-      return [`*${item.name ?? strings.unnamedTool} (${strings.itemStates[item.state]})*`, fencedBlock(item.arguments), fencedBlock(toolOutput(item)), nestedSteps(item, strings)].filter(Boolean).join("\n\n");
+      return [`*${toolHeading(item, strings)} (${strings.itemStates[item.state]})*`, fencedBlock(item.arguments), fencedBlock(toolOutput(item)), nestedSteps(item, strings)].filter(Boolean).join("\n\n");
     case "steps":
       return nestedSteps(item, strings);
     case "reasoning":

@@ -15,7 +15,7 @@ import "./dialogs.ts";
 import type { DialogsElement } from "./dialogs.ts";
 import { pauseWhileHidden } from "./idle-tabs.ts";
 import { applyLanguage } from "./language.ts";
-import { Notifier, onNotificationClick, requestNotificationPermission } from "./notifier.ts";
+import { Notifier, onNotificationClick, requestNotificationPermission, type RunsOnPage } from "./notifier.ts";
 import "./palette.ts";
 import { parseRoute, type Route } from "./route.ts";
 import { afterPaint } from "./scheduling.ts";
@@ -68,7 +68,7 @@ export class AppElement extends LitElement {
     this.listVersion = 0;
     this.gateway = new GatewayClient(this.route.kind === "shared" ? { token: this.route.token } : {});
     this.sessionList = new SessionList(this.gateway, () => (this.listVersion += 1));
-    this.notifier = new Notifier(() => readPreferences().notify && this.sessionStream.isLeader, () => this.strings);
+    this.notifier = new Notifier(() => readPreferences().notify && this.sessionStream.isLeader, () => this.strings, (session) => this.fetchRunsOnPage(session));
     this.sessionStream = new SharedSessionStream(this.gateway, {
       onSession: (session) => this.applySessionUpdate(session),
       onRelist: () => void this.reloadSessions(),
@@ -222,6 +222,10 @@ export class AppElement extends LitElement {
     this.currentSession = this.sessionList.find(session);
     void this.fetchCurrentSession();
     void this.focusComposer();
+  }
+
+  private async fetchRunsOnPage(session: string): Promise<RunsOnPage> {
+    return (await this.gateway.getSnapshot(session, "latest")).data;
   }
 
   private async fetchCurrentSession(): Promise<void> {

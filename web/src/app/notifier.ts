@@ -1,6 +1,6 @@
 // Desktop notifications: a run has ended or needs an answer.
 
-import type { Session } from "@millpond/client";
+import type { Session, Snapshot } from "@millpond/client";
 import type { Strings } from "../i18n/strings.ts";
 
 /** Request to the service worker, which shows it only if no window of the app is visible. */
@@ -17,6 +17,12 @@ interface SeenSession {
   head: number;
 }
 
+/** What a page says of the runs of a session. */
+export interface RunsOnPage {
+  run: string | null;
+  page: Pick<Snapshot, "ended" | "items">;
+}
+
 /** Compares each session update with the last one and shows notifications. */
 export class Notifier {
   private readonly seen = new Map<string, SeenSession>();
@@ -24,6 +30,7 @@ export class Notifier {
   constructor(
     private readonly isEnabled: () => boolean,
     private readonly strings: () => Strings,
+    private readonly fetchPage: (session: string) => Promise<RunsOnPage>,
     private readonly show: (content: NotificationContent) => void = postNotification,
   ) {}
 
@@ -34,12 +41,27 @@ export class Notifier {
     if (before && head < before.head) return;
     this.seen.set(id, { run, asks, head });
     if (!before || deleted_ms !== undefined || !this.isEnabled()) return;
-    const { untitled, askNotification, runEndedNotification } = this.strings();
+    const { untitled, askNotification } = this.strings();
     // A short run may begin and end between two updates: only the log has grown.
     const hasEnded = before.run === null ? run === null && before.head < head : before.run !== run;
     if (before.asks < asks) this.show({ title: title || untitled, body: askNotification, session: id });
-    else if (hasEnded) this.show({ title: title || untitled, body: runEndedNotification, session: id });
+    else if (hasEnded) void this.notifyOfEnd(id, title, before.run);
   }
+
+  /** A heartbeat with nothing to report leaves nothing on a page, not even its ending: it does not notify either. */
+  private async notifyOfEnd(session: string, title: string, run: string | null): Promise<void> {
+    const found = await this.fetchPage(session).catch(() => undefined);
+    if (found && isSilent(found, run)) return;
+    const { untitled, runEndedNotification } = this.strings();
+    this.show({ title: title || untitled, body: runEndedNotification, session });
+  }
+}
+
+/** True if the page does not know the run; without its id, if it shows no ending of the last one. */
+function isSilent({ run: active, page }: RunsOnPage, ended: string | null): boolean {
+  const isLastKnown = page.ended !== undefined && (ended === null || page.ended.run === ended);
+  if (isLastKnown || (ended === null && active !== null)) return false;
+  return !Object.values(page.items ?? {}).some(({ run }) => run === ended);
 }
 
 /** Sends it to the service worker: pages on phones may not show notifications themselves. */

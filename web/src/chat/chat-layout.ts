@@ -48,7 +48,7 @@ function renderStatus(chat: ChatElement): TemplateResult {
   const ended = page?.ended;
   const hasEnded = ended !== undefined;
   // A failure is an item with a button of its own.
-  const retried = chat.host && ended?.outcome === "cancelled" ? ended.run : undefined;
+  const retried = chat.host && ended?.outcome === "cancelled" && chat.hasMessage(ended.run) ? ended.run : undefined;
   return html`<div class="status ${hasEnded ? "ended" : ""} ${isRunning ? "running" : ""}">
     ${text ? html`<span class="pulse" aria-hidden="true"></span><span class="status-text" dir="auto">${text}</span>` : nothing}
     ${retried ? html`<button type="button" class="link-button" @click=${() => chat.retry(retried)}>${strings.retry}</button>` : nothing}

@@ -145,6 +145,7 @@ export class ChatElement extends LitElement {
       onEnlargeImage: (src: string, alt: string) => this.dispatchEvent(new CustomEvent("enlarge-image", { detail: { src, alt } })),
       onCopied: () => host?.notify(strings.copied),
       ...(host && { onEdit: (item: Item) => this.startBranchEdit(item), onRetry: (run: string) => void this.retry(run) }),
+      hasMessage: (run: string) => this.hasMessage(run),
     };
     return new SessionView({ gateway, session, view, thinking, strings, ...callbacks }, this.viewElements(), {
       onPageChange: (change) => this.onPageChange(change),
@@ -221,6 +222,11 @@ export class ChatElement extends LitElement {
   private async cancelRun(): Promise<void> {
     const run = this.sessionView?.run ?? (await this.gateway.getSession(this.session)).run;
     if (run) await this.gateway.cancelRun(run).catch(ignoreRunEnded);
+  }
+
+  /** True if the page shows a message of the run. */
+  hasMessage(run: string): boolean {
+    return [...(this.page?.items.values() ?? [])].some((item) => item.kind === "user" && item.run === run);
   }
 
   /** Starts a run again; a second press before the page shows the new run does nothing. */

@@ -10,12 +10,13 @@ export interface ItemContextOptions {
   session: string;
   onEdit?: (item: Item) => void;
   onRetry?: (run: string) => void;
+  hasMessage?: (run: string) => boolean;
   onEnlargeImage(src: string, alt: string): void;
   onCopied(): void;
 }
 
 export function createItemContext(gateway: GatewayClient, options: ItemContextOptions): ItemContext & { dispose(): void } {
-  const { strings, session, onEdit, onRetry } = options;
+  const { strings, session, onEdit, onRetry, hasMessage = () => false } = options;
   const files = new SessionFileUrls(gateway);
   const createRemoteImage = (url: string, alt: string) => createRemoteImageFrame(gateway, url, alt);
   return {
@@ -31,6 +32,7 @@ export function createItemContext(gateway: GatewayClient, options: ItemContextOp
     copyText: (text) => void navigator.clipboard.writeText(text).then(() => options.onCopied()),
     ...(onEdit && { onEdit }),
     ...(onRetry && { onRetry }),
+    hasMessage,
     dispose: () => files.dispose(),
   };
 }

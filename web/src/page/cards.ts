@@ -26,7 +26,9 @@ export function stateIcon(item: Item, strings: Strings): TemplateResult {
   return html`<span class="state-icon state-icon-${item.state}"><span aria-hidden="true">${STATE_ICONS[item.state]}</span> ${word}</span>`;
 }
 
+/** A described action is a row like any call; otherwise a card with its parameters. */
 export function actionCard(item: Item, context: ItemContext): TemplateResult {
+  if (item.description) return toolRow(item, context);
   const { strings } = context;
   const fields = Object.entries(parseJsonObject(item.arguments) ?? {});
   return html`<div class="card action">

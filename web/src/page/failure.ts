@@ -6,10 +6,10 @@ import { failureParts } from "../i18n/failure-text.ts";
 import type { ItemContext } from "./item-context.ts";
 
 export function renderFailure(item: Item, context: ItemContext): TemplateResult {
-  const { strings, onRetry } = context;
+  const { strings, onRetry, hasMessage } = context;
   const { heading, reason } = failureParts(item.text ?? "", strings);
   // Other errors did not end their run.
-  const canRetry = onRetry && item.sort === "ending";
+  const canRetry = onRetry && item.sort === "ending" && hasMessage(item.run);
   return html`<div class="failure">
     <p class="failure-heading" dir="auto"><span aria-hidden="true">✕</span> ${heading}</p>
     ${reason ? html`<p class="failure-reason" dir="auto">${reason}</p>` : nothing}

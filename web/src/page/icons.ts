@@ -1,5 +1,6 @@
 // Line icons of tool rows, drawn on a grid of 16 pixels.
 
+import type { Item, ToolPurpose } from "@millpond/client";
 import { svg, type SVGTemplateResult } from "lit";
 
 const PATHS = {
@@ -11,6 +12,8 @@ const PATHS = {
   agent: "M3 6h10v7H3zM8 6V3M6 9v1.5M10 9v1.5",
   image: "M2 3h12v10H2zM2 11l4-4 3 3 2-2 3 3M10.5 5.5h.5",
   action: "M3 2l9 5-4 1.5L6.5 13z",
+  file: "M4 2h5l3 3v9H4zM9 2v3h3M6 8h4M6 11h4",
+  tasks: "M2 4l1 1 2-2M7.5 4H14M2 8l1 1 2-2M7.5 8H14M2 12l1 1 2-2M7.5 12H14",
 } as const;
 
 type IconName = keyof typeof PATHS;
@@ -28,8 +31,25 @@ const ICON_OF_SORT: Record<string, IconName> = {
   action: "action",
 };
 
-/** Icon of a sort of tool; decoration, hidden from screen readers. */
-export function toolIcon(sort: string | undefined): SVGTemplateResult {
-  const name = ICON_OF_SORT[sort ?? ""] ?? "tool";
+const ICON_OF_PURPOSE: Record<ToolPurpose, IconName | undefined> = {
+  command: "command",
+  read: "file",
+  edit: "edit",
+  write: "edit",
+  search: "search",
+  list: "file",
+  web_search: "web",
+  fetch: "web",
+  todo: "tasks",
+  plan: "tasks",
+  agent: "agent",
+  mcp: undefined,
+  computer: "action",
+  other: undefined,
+};
+
+/** Icon of a call; decoration, hidden from screen readers. */
+export function toolIcon({ description, sort }: Pick<Item, "description" | "sort">): SVGTemplateResult {
+  const name = (description && ICON_OF_PURPOSE[description.purpose]) ?? ICON_OF_SORT[sort ?? ""] ?? "tool";
   return svg`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${PATHS[name]} /></svg>`;
 }

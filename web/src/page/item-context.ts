@@ -15,5 +15,7 @@ export interface ItemContext {
   onEdit?: (item: Item) => void;
   /** Starts a run again; missing in a read-only chat. */
   onRetry?: (run: string) => void;
+  /** True if the page shows a message of the run: a heartbeat's run, or one that was ingested, has none to send again. */
+  hasMessage(run: string): boolean;
   copyText(text: string): void;
 }

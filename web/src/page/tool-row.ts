@@ -1,5 +1,5 @@
-// One row for a tool call and its result: icon, name, target, state, duration; arguments, output and the steps of
-// a sub-agent below it when it is opened.
+// One row for a tool call and its result: icon, title, target, facts, state, duration. Below it, when it is opened:
+// what it did, its output, and one step further the raw call. Open from the start if it changed files or tasks.
 
 import type { Item } from "@millpond/client";
 import { html, nothing, type TemplateResult } from "lit";
@@ -8,51 +8,60 @@ import { stateIcon, stepList } from "./cards.ts";
 import { toolIcon } from "./icons.ts";
 import { renderImages } from "./images.ts";
 import type { ItemContext } from "./item-context.ts";
-import { parseJsonObject, prettyJson } from "./json.ts";
-
-/** What a row says about a call. The one place that knows how a call is described. */
-interface ToolDescription {
-  title: string;
-  target: string | undefined;
-  /** Labelled texts below the row. */
-  details: readonly { label: string; text: string }[];
-}
-
-function describeTool(item: Item, strings: Strings): ToolDescription {
-  const output = toolOutput(item);
-  const details = [];
-  if (item.arguments) details.push({ label: strings.arguments, text: prettyJson(item.arguments) });
-  if (output) details.push({ label: strings.output, text: prettyJson(output) });
-  return { title: item.name ?? strings.unnamedTool, target: firstStringArgument(item), details };
-}
-
-/** Output of a tool: the text of an item that grows, else the result. */
-export function toolOutput(item: Item): string | undefined {
-  return item.text || item.result;
-}
+import { prettyJson } from "./json.ts";
+import { toolDetails } from "./tool-details.ts";
+import { changedLines, toolFacts, toolOutput, toolTitle } from "./tool-text.ts";
 
 export function toolRow(item: Item, context: ItemContext): TemplateResult {
-  const { title, target, details } = describeTool(item, context.strings);
-  const heading = html`${toolIcon(item.sort)}<span class="name">${title}</span>
-    ${target ? html`<code class="target">${target}</code>` : nothing}
-    <span class="facts">${item.label ? html`<span class="note">${item.label}</span>` : nothing}${stateIcon(item, context.strings)}${item.ran_for_ms === undefined
-        ? nothing
-        : html`<span class="time">${formatDuration(item.ran_for_ms)}</span>`}</span>`;
-  const steps = stepList(item, context);
-  if (!details.length && steps === nothing) return html`<div class="tool"><div class="row">${heading}</div></div>${renderImages(item, context)}`;
-  return html`<details class="tool">
+  const { strings } = context;
+  const heading = rowHeading(item, strings);
+  const body = toolBody(item, context);
+  if (body === undefined) return html`<div class="tool"><div class="row">${heading}</div></div>${renderImages(item, context)}`;
+  const isOpen = Boolean(item.description?.diffs?.length || item.description?.todos?.length);
+  return html`<details class="tool" ?open=${isOpen}>
       <summary class="row">${heading}</summary>
-      <div class="tool-body">${details.map(({ label, text }) => labelledPre(label, text))} ${steps}</div>
+      <div class="tool-body">${body}</div>
     </details>
     ${renderImages(item, context)}`;
 }
 
-/** First line of the first string argument. */
-function firstStringArgument(item: Item): string | undefined {
-  const values = Object.values(parseJsonObject(item.arguments) ?? {});
-  return values.find((value) => typeof value === "string")?.split("\n")[0];
+function rowHeading(item: Item, strings: Strings): TemplateResult {
+  const target = item.description?.target;
+  const changed = item.description && changedLines(item.description);
+  return html`${toolIcon(item)}<span class="name">${toolTitle(item, strings)}</span>
+    ${target ? html` <code class="target">${target}</code>` : nothing}
+    <span class="facts">${changed?.added ? changedCount("added", `+${changed.added}`, strings.linesAdded(changed.added)) : nothing}${changed?.removed
+        ? changedCount("removed", `-${changed.removed}`, strings.linesRemoved(changed.removed))
+        : nothing}${toolFacts(item, strings).map((fact) => html` <span class="note">${fact}</span>`)} ${stateIcon(item, strings)}${item.ran_for_ms === undefined
+        ? nothing
+        : html` <span class="time">${formatDuration(item.ran_for_ms)}</span>`}</span>`;
+}
+
+function changedCount(kind: "added" | "removed", mark: string, words: string): TemplateResult {
+  return html` <span class=${kind}><span aria-hidden="true">${mark}</span><span class="visually-hidden">${words}</span></span>`;
+}
+
+/** What is below the row; undefined if that is nothing. */
+function toolBody(item: Item, context: ItemContext): TemplateResult | undefined {
+  const { strings } = context;
+  const details = toolDetails(item.description, strings);
+  const steps = stepList(item, context);
+  const output = toolOutput(item);
+  // The description of a call that went well says what its output does.
+  const isOutputRaw = details !== undefined && item.state === "done";
+  if (details === undefined && steps === nothing && !output && !item.arguments) return undefined;
+  const isDescribed = item.description !== undefined && (details !== undefined || Boolean(output) || steps !== nothing);
+  const argumentsText = item.arguments ? labelledPre(strings.arguments, item.arguments) : nothing;
+  const outputText = output ? labelledPre(strings.output, output) : nothing;
+  if (!isDescribed) return html`${argumentsText} ${outputText} ${steps}`;
+  const hasRaw = Boolean(item.arguments) || (isOutputRaw && output);
+  return html`${details ?? nothing} ${isOutputRaw ? nothing : outputText} ${steps}
+    ${hasRaw
+      ? html`<details class="raw"><summary>${strings.rawCall}</summary>
+          <p class="muted">${item.name ?? strings.unnamedTool}</p>${argumentsText} ${isOutputRaw ? outputText : nothing}</details>`
+      : nothing}`;
 }
 
 function labelledPre(label: string, text: string): TemplateResult {
-  return html`<div class="labelled"><span class="muted">${label}</span><pre tabindex="0" dir="ltr">${text}</pre></div>`;
+  return html`<div class="labelled"><span class="muted">${label}</span><pre tabindex="0" dir="ltr">${prettyJson(text)}</pre></div>`;
 }

@@ -65,12 +65,12 @@ test("steps_s7 a call and its result are one row, which opens by keyboard", asyn
   await openInView(page, gateway, "steps");
   await sendMessage(page, "list");
   await expect(page.locator(".status.ended")).toBeAttached();
-  await expect(page.locator(".page .tool .name", { hasText: "list_files" })).toHaveCount(1);
-  const row = page.locator(".page .tool", { hasText: "list_files" });
+  await expect(page.locator(".page .tool .name", { hasText: "List" })).toHaveCount(1);
+  const row = page.locator(".page .tool", { hasText: "List" });
   await expect(row).toHaveCount(1);
   const output = row.getByText("demo-", { exact: false }).or(row.locator("pre")).first();
   await expect(output).toBeHidden();
-  await row.locator("summary").focus();
+  await row.locator("summary.row").focus();
   await page.keyboard.press("Enter");
   await expect(output).toBeVisible();
   await expect(row.locator(".visually-hidden").first()).toHaveText(/done/);
@@ -95,6 +95,23 @@ for (const view of VIEWS) {
     await expect(page.locator(".page .kind-error")).toHaveCount(2);
   });
 }
+
+test("a run that was ingested has no button to retry it, or the button says why not", async ({ page, gateway }) => {
+  const session = await openInView(page, gateway, "steps");
+  const failure = page.locator(".page .kind-error");
+  const unasked = gateway.ingest(session);
+  await unasked.write(modelResponse("msg_a", [reply(0, "Found it.")], "end_turn").slice(0, 3).join(""));
+  await unasked.end();
+  await expect(failure).toContainText("Cut off");
+  await expect(failure.getByRole("button")).toHaveCount(0);
+  // Its stream has the person's words, but nobody here can send them again.
+  const asked = gateway.ingest(session, "kilo");
+  await asked.write('{"id":"u1","type":"user","content":"Go","ts":1}\n{"ts":2,"type":"say","say":"text","text":"Hal","partial":true}\n');
+  await asked.end();
+  await expect(failure).toHaveCount(2);
+  await failure.last().getByRole("button", { name: "Retry" }).click();
+  await expect(page.locator(".toast")).toContainText("not started by a person's message");
+});
 
 test("transcript: an answered ask says what was decided, and no longer asks", async ({ page, gateway }) => {
   await openInView(page, gateway, "transcript");

@@ -36,13 +36,13 @@ pub(super) async fn post_retry(
     let prompt = read_prompt_of_run(&gateway, &run).await?.ok_or_else(|| {
         ApiError::conflict(
             "not_a_message",
-            "This run was ingested, not started by a message, so it cannot be retried.",
+            "This run was not started by a person's message, so it cannot be retried.",
         )
     })?;
     enqueue_message(&gateway, run.session, owner, &headers, prompt, Delivery::NextRun).await
 }
 
-/// Reads the message of a run; `None` for an ingested run.
+/// Reads the message of a run; `None` for an ingested run and for one of a heartbeat.
 async fn read_prompt_of_run(gateway: &Gateway, run: &RunRow) -> Result<Option<Prompt>, StoreError> {
     let name = run.id.to_string();
     let chunks = gateway.log.read(run.session, run.first).await?;

@@ -7,7 +7,8 @@ use millpond_engine::view::{Item, ItemKind, ItemState, Page};
 use millpond_terminal::page::cost::format_cost_suffix_from_json as cost_words;
 use millpond_terminal::page::status::status_text;
 use millpond_terminal::page::tool_details::{
-    exit_status_text, is_output_shown, tool_detail_lines, tool_headline, undescribed_arguments,
+    exit_status_text, folded_headline, is_output_shown, output_without_exit_status,
+    tool_detail_lines, tool_headline, undescribed_arguments,
 };
 use millpond_terminal::page::{answer_text, notice_text, steps_label};
 
@@ -61,7 +62,7 @@ fn state_label(item: &Item<'_>) -> &'static str {
 }
 
 fn tool_card_text(item: &Item<'_>) -> String {
-    let mut text = tool_line(item);
+    let mut text = tool_line(item, &tool_headline(item));
     let mut add = |part: &str| {
         if !part.trim().is_empty() {
             let _ = write!(text, "\n    {}", part.trim_end().replace('\n', "\n    "));
@@ -72,16 +73,16 @@ fn tool_card_text(item: &Item<'_>) -> String {
         add(&line.text);
     }
     if is_output_shown(item) {
-        add(&item.text);
-        add(item.result.as_deref().unwrap_or_default());
+        for text in [Some(&*item.text), item.result.as_deref()].into_iter().flatten() {
+            add(output_without_exit_status(item, text));
+        }
     }
     text
 }
 
 /// Headline of a tool call with its state: `* $ cargo test (failed, exit status 101)`.
-fn tool_line(item: &Item<'_>) -> String {
+fn tool_line(item: &Item<'_>, headline: &str) -> String {
     let exit_status = exit_status_text(item).map(|words| format!(", {words}")).unwrap_or_default();
-    let headline = tool_headline(item);
     let headline = headline.trim().replace('\n', "\n    ");
     format!("* {headline} ({}{exit_status})", state_label(item))
 }
@@ -94,7 +95,7 @@ fn steps_text(item: &Item<'_>) -> String {
     for step in &item.steps {
         let line = match step.kind {
             ItemKind::Reasoning => format!("* thinking ({})", state_label(step)),
-            _ => tool_line(step),
+            _ => tool_line(step, &folded_headline(step)),
         };
         let _ = write!(text, "\n    {}", line.replace('\n', "\n    "));
         for image in &step.images {

@@ -60,7 +60,7 @@ impl App {
                 self.follow_session_and_fetch_queue();
             }
             SlashCommand::Quit => self.state = LoopState::Quitting,
-            SlashCommand::Help | SlashCommand::Answer(_) => {}
+            SlashCommand::Help | SlashCommand::Answer(_) | SlashCommand::PrintRawCall(_) => {}
         }
     }
 

@@ -21,6 +21,7 @@ pub enum CommandKind {
     Web,
     Redraw,
     PrintAll,
+    PrintRawCall,
     Quit,
 }
 
@@ -37,7 +38,7 @@ pub struct CommandSpec {
 }
 
 /// All slash commands, in the order of `/help`.
-pub const COMMANDS: [CommandSpec; 17] = [
+pub const COMMANDS: [CommandSpec; 18] = [
     CommandSpec {
         kind: CommandKind::Help,
         name: "help",
@@ -129,6 +130,12 @@ pub const COMMANDS: [CommandSpec; 17] = [
         arguments: "",
         about: "print the whole conversation",
     },
+    CommandSpec {
+        kind: CommandKind::PrintRawCall,
+        name: "raw",
+        arguments: "[NUMBER]",
+        about: "print a tool call's arguments and output in full; 1 is the newest",
+    },
     CommandSpec { kind: CommandKind::Quit, name: "quit", arguments: "", about: "quit" },
 ];
 
@@ -155,6 +162,8 @@ pub enum SlashCommand {
     Web,
     Redraw,
     PrintAll,
+    /// Counted from the newest, which is 1.
+    PrintRawCall(usize),
     Quit,
 }
 
@@ -195,6 +204,10 @@ pub fn parse_slash_command_if_known(line: &str) -> Option<Result<SlashCommand, S
         CommandKind::Web => Ok(SlashCommand::Web),
         CommandKind::Redraw => Ok(SlashCommand::Redraw),
         CommandKind::PrintAll => Ok(SlashCommand::PrintAll),
+        CommandKind::PrintRawCall if rest.is_empty() => Ok(SlashCommand::PrintRawCall(1)),
+        CommandKind::PrintRawCall => {
+            rest.parse().map(SlashCommand::PrintRawCall).or_else(|_| usage())
+        }
         CommandKind::Quit => Ok(SlashCommand::Quit),
     })
 }
@@ -219,6 +232,10 @@ mod tests {
             matches!(parse_slash_command_if_known("/view sideways"), Some(Err(words)) if words.contains("bubbles"))
         );
         assert!(matches!(parse_slash_command_if_known("/resume"), Some(Err(_))));
+        let raw = |line| parse_slash_command_if_known(line).unwrap().ok();
+        assert_eq!(raw("/raw"), Some(SlashCommand::PrintRawCall(1)));
+        assert_eq!(raw("/raw 3"), Some(SlashCommand::PrintRawCall(3)));
+        assert_eq!(raw("/raw Bash"), None);
         for command in COMMANDS {
             let told = parse_slash_command_if_known(&format!("/{}", command.name)).unwrap();
             let needs = !command.arguments.is_empty() && !command.arguments.starts_with('[');

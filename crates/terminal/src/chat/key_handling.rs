@@ -68,6 +68,7 @@ impl Chat {
             | KeyAction::CompleteBack
             | KeyAction::SearchHistory
             | KeyAction::OpenEditor
+            | KeyAction::PrintRawCall
             | KeyAction::Escape
             | KeyAction::Interrupt
             | KeyAction::EndOfInput
@@ -110,6 +111,7 @@ impl Chat {
             | KeyAction::PageDown
             | KeyAction::SearchHistory
             | KeyAction::OpenEditor
+            | KeyAction::PrintRawCall
             | KeyAction::Interrupt
             | KeyAction::EndOfInput
             | KeyAction::Suspend
@@ -205,6 +207,7 @@ impl Chat {
             KeyAction::OpenEditor => return vec![Effect::OpenEditor(self.editor.expanded_text())],
             KeyAction::Suspend => return vec![Effect::Suspend],
             KeyAction::Redraw => return vec![Effect::RunCommand(SlashCommand::Redraw)],
+            KeyAction::PrintRawCall => self.add_raw_call_notice(1),
             KeyAction::Interrupt => return self.handle_interrupt(now),
             KeyAction::EndOfInput if self.editor.is_empty() => return vec![Effect::Quit],
             KeyAction::EndOfInput => self.editor.delete(Motion::Right),
@@ -262,6 +265,7 @@ impl Chat {
         self.menu = None;
         match parse_slash_command_if_known(text.trim()) {
             Some(Ok(SlashCommand::Help)) => self.add_help_notices(),
+            Some(Ok(SlashCommand::PrintRawCall(number))) => self.add_raw_call_notice(number),
             Some(Ok(SlashCommand::Answer(words))) => return self.submit_typed_answer(&words),
             Some(Err(words)) => {
                 self.add_notice(&words);
@@ -359,6 +363,7 @@ impl Chat {
             | KeyAction::Complete
             | KeyAction::CompleteBack
             | KeyAction::OpenEditor
+            | KeyAction::PrintRawCall
             | KeyAction::Escape
             | KeyAction::Interrupt
             | KeyAction::EndOfInput
@@ -382,4 +387,5 @@ const RESUME_COMMAND: &str = "/resume ";
 
 const HELP_TEXT: &str = "Enter: send, or queue while a run is active. Ctrl-Enter: send into the run. \
     Shift-Enter, Alt-Enter, Ctrl-J: new line. Ctrl-C: stop the run; press twice to quit. \
-    Ctrl-R: search history. Ctrl-G: open your editor. @: insert a file name.";
+    Ctrl-R: search history. Ctrl-G: open your editor. Ctrl-O: print the newest \
+    tool call in full. @: insert a file name.";

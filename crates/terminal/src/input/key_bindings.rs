@@ -27,6 +27,7 @@ pub enum KeyAction {
     CompleteBack,
     SearchHistory,
     OpenEditor,
+    PrintRawCall,
     Escape,
     /// Ctrl-C.
     Interrupt,
@@ -107,6 +108,7 @@ fn map_control_key(letter: char) -> Option<KeyAction> {
         'k' => KeyAction::Kill(Motion::LineEnd),
         'l' => KeyAction::Redraw,
         'n' => KeyAction::Down,
+        'o' => KeyAction::PrintRawCall,
         'p' => KeyAction::Up,
         'r' => KeyAction::SearchHistory,
         'u' => KeyAction::Kill(Motion::LineStart),

@@ -5,8 +5,8 @@ use millpond_engine::view::{Item, ItemKind, ItemState};
 use super::cost::format_cost_suffix_from_json;
 use super::images::{PageImages, RowPhase};
 use super::tool_details::{
-    DetailKind, exit_status_text, is_output_shown, tool_detail_lines, tool_headline,
-    undescribed_arguments,
+    DetailKind, exit_status_text, folded_headline, is_output_shown, output_without_exit_status,
+    tool_detail_lines, tool_headline, undescribed_arguments,
 };
 use crate::hyperlinks::HyperlinkMode;
 use crate::markdown::MarkdownRenderer;
@@ -21,6 +21,9 @@ const OUTPUT_LINES_MAX: usize = 8;
 
 /// Lines of a tool's changes, tasks and sources shown.
 const DETAIL_LINES_MAX: usize = 60;
+
+/// Characters of a folded call shown.
+const FOLDED_CHARS_MAX: usize = 100;
 
 /// Characters of a tool's arguments shown.
 const ARGUMENTS_CHARS_MAX: usize = 400;
@@ -187,7 +190,7 @@ fn push_tool_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) 
         return;
     }
     for text in [Some(&*item.text), item.result.as_deref()].into_iter().flatten() {
-        push_output_rows(text, options, rows);
+        push_output_rows(output_without_exit_status(item, text), options, rows);
     }
 }
 
@@ -234,16 +237,17 @@ fn push_steps_row(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) 
         // The steps are put when their round has ended.
         return;
     }
-    let names: Vec<String> = item
-        .steps
-        .iter()
-        .filter_map(|step| step.name.as_deref())
-        .map(neutralise_to_one_line)
-        .collect();
-    let label = steps_label(item);
-    let words =
-        if names.is_empty() { label.to_owned() } else { format!("{label}: {}", names.join(", ")) };
-    push_wrapped_text(rows, options, ("▸ ", Style::DIM), &words, Style::DIM);
+    push_wrapped_text(rows, options, ("▸ ", Style::DIM), steps_label(item), Style::DIM);
+    let calls = item.steps.iter().filter(|step| step.name.is_some());
+    let calls: Vec<_> = calls.filter(|step| step.state != ItemState::Withdrawn).collect();
+    for step in calls.iter().take(OUTPUT_LINES_MAX) {
+        let headline = neutralise_to_one_line(&folded_headline(step));
+        let shown: String = headline.chars().take(FOLDED_CHARS_MAX).collect();
+        let cut = if shown.len() < headline.len() { " …" } else { "" };
+        let words = format!("{shown}{cut}");
+        push_wrapped_text(rows, options, ("  ", Style::PLAIN), &words, Style::DIM);
+    }
+    push_more_lines_row(calls.len().saturating_sub(OUTPUT_LINES_MAX), options, rows);
 }
 
 fn push_ask_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {

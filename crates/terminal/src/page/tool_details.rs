@@ -44,6 +44,12 @@ pub fn tool_headline(item: &Item<'_>) -> String {
     }
 }
 
+/// Returns what a folded call is about, with its target: its arguments do not follow.
+pub fn folded_headline(item: &Item<'_>) -> String {
+    let known = item.description.as_ref();
+    known.map_or_else(|| tool_name(item).to_owned(), |known| known.summary_line())
+}
+
 /// Returns the raw arguments, unless the description says all of them.
 pub fn undescribed_arguments<'a>(item: &'a Item<'_>) -> &'a str {
     match &item.description {
@@ -56,6 +62,31 @@ pub fn undescribed_arguments<'a>(item: &'a Item<'_>) -> &'a str {
 pub fn exit_status_text(item: &Item<'_>) -> Option<String> {
     let code = item.description.as_ref()?.exit_code.filter(|code| *code != 0)?;
     Some(format!("exit status {code}"))
+}
+
+/// Words before an exit status in an output, in lower case.
+const EXIT_STATUS_WORDS: [&str; 4] = ["exit code", "exit status", "exited with code", "exit_code"];
+
+/// Returns an output without a first or last line that repeats the exit status of the headline.
+pub fn output_without_exit_status<'a>(item: &Item<'_>, output: &'a str) -> &'a str {
+    let code = item.description.as_ref().and_then(|known| known.exit_code);
+    let Some(code) = code.filter(|code| *code != 0) else { return output };
+    let output = output.trim_end();
+    if let Some((first, rest)) = output.split_once('\n')
+        && is_exit_status_line(first, code)
+    {
+        return rest;
+    }
+    let (rest, last) = output.rsplit_once('\n').unwrap_or(("", output));
+    if is_exit_status_line(last, code) { rest } else { output }
+}
+
+/// Returns true for a line such as `Exit code 1` or `[exit status: 1]`.
+fn is_exit_status_line(line: &str, code: i32) -> bool {
+    const MARKS: [char; 7] = ['<', '>', '[', ']', '(', ')', '.'];
+    let line = line.trim().trim_matches(MARKS).to_ascii_lowercase();
+    let rest = EXIT_STATUS_WORDS.iter().find_map(|words| line.strip_prefix(words));
+    rest.is_some_and(|rest| rest.trim_matches([':', ' ']).parse() == Ok(code))
 }
 
 /// Returns true if the output is shown below the call: the description may say more than it.

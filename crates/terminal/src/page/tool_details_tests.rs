@@ -62,10 +62,40 @@ fn a_command_shows_its_exit_status_and_its_output() {
         "Exit code 2\nno rule",
         ToolOutcome::Failed,
     );
+    assert_eq!(row_texts(&failed), ["✕ $ make failed, exit status 2", "  # Build it", "  no rule"]);
+    for (output, shown) in [
+        ("no rule\nexit code 2", "no rule"),
+        ("[exit code: 2]\nno rule", "no rule"),
+        ("no rule\n[Exit status 2.]\n", "no rule"),
+        ("Exit code 2", ""),
+        ("no rule", "no rule"),
+        ("Exit code 2 means that it failed", "Exit code 2 means that it failed"),
+        ("Exit code 22\nno rule", "Exit code 22\nno rule"),
+        ("a\nexit code 2\nb", "a\nexit code 2\nb"),
+    ] {
+        assert_eq!(output_without_exit_status(&failed, output), shown, "{output}");
+    }
+}
+
+#[test]
+fn folded_calls_show_their_titles_and_targets() {
+    let edit = r#"{"file_path":"weir.rs","old_string":"a","new_string":"b","replace_all":true}"#;
+    let mut folded = Item::new(ItemKind::Steps, "r", "s1");
+    folded.state = ItemState::Done;
+    folded.label = Some("Ran for 2s".into());
+    folded.steps = vec![
+        Item::new(ItemKind::Reasoning, "r", "s2"),
+        tool_item("Edit", edit, "ok", ToolOutcome::Succeeded),
+        tool_item("Bash", r#"{"command":"make all"}"#, "", ToolOutcome::Succeeded),
+        tool_item("mcp__pond_gate__open", r#"{"by":2,"side":"left"}"#, "", ToolOutcome::Succeeded),
+    ];
     assert_eq!(
-        row_texts(&failed),
-        ["✕ $ make failed, exit status 2", "  # Build it", "  Exit code 2", "  no rule"]
+        row_texts(&folded),
+        ["▸ Ran for 2s", "  Edit weir.rs", "  $ make all", "  pond gate: open left"]
     );
+    let many = tool_item("Read", r#"{"path":"a"}"#, "", ToolOutcome::Succeeded);
+    folded.steps = vec![many; 10];
+    assert_eq!(row_texts(&folded).last().map(String::as_str), Some("  … 2 more lines"));
 }
 
 #[test]

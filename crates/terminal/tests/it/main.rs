@@ -11,11 +11,13 @@
 mod agreement;
 mod chunks;
 mod emulator;
+mod expected_rows;
 mod generators;
 mod hostile;
 mod linear;
 mod mini_chat;
 mod pulldown_oracle;
+mod raw_calls;
 mod resize;
 mod restore;
 mod shown_pages;

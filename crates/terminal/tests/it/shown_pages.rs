@@ -1,10 +1,16 @@
-//! What the terminal shows of the engine's page: every text once and in order, and how the run ended.
+//! What the terminal shows of the engine's page: every item once, in order, with its state and its
+//! text, live at every tenth patch and opened afterwards; and how the run ended.
 
-use millpond_engine::view::{Item, ItemKind, ItemState, Page, ViewName};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use millpond_engine::view::patch::{EndedRun, Patch};
+use millpond_engine::view::{Item, ItemKey, Page, ViewName};
 use millpond_engine::wire::patch::decode;
 use millpond_terminal::size::Size;
 
-use crate::whole_chat::{final_lines, golden_files, read_patches};
+use crate::expected_rows::{Shown, check_screen, expected_of};
+use crate::whole_chat::{ChatHarness, final_lines, golden_files, read_patches, read_whole_page};
 
 /// How a run ended is said once: by an item of the page, or else by the chat.
 #[test]
@@ -33,62 +39,145 @@ fn e_how_a_run_ended_is_said_once_in_every_view() {
     assert!(50 < endings);
 }
 
-/// Letters and digits: layout and markers may differ between screens.
-fn letters(text: &str) -> String {
-    text.chars().filter(|char| char.is_alphanumeric()).collect()
+/// A window in which no page of a fixture is cut.
+const WINDOW: Size = Size { cols: 400, rows: 300 };
+
+/// Every so many patches a live page is compared.
+const COMPARED_EVERY: usize = 10;
+
+/// Without SCREENS=all one file of so many.
+const SAMPLED_EVERY: usize = 12;
+
+/// What must be on the screen, item by item.
+#[derive(Default)]
+struct ExpectedScreen {
+    page: Page,
+    /// What was printed for good, and stays as it is.
+    settled: BTreeMap<ItemKey, Vec<Shown>>,
+    /// How runs ended, each before the item with this key.
+    endings: Vec<(ItemKey, String)>,
 }
 
-/// Text of Markdown, by another parser.
-fn markdown_text(markdown: &str) -> String {
-    use pulldown_cmark::{Event, Options, Parser};
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    let texts = Parser::new_ext(markdown, options).filter_map(|event| match event {
-        Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
-            Some(text.to_string())
+impl ExpectedScreen {
+    fn apply_patch(&mut self, data: &str) {
+        let patch = decode(data, &self.page).unwrap().into_owned();
+        self.page.apply(&patch);
+        self.settle();
+        if matches!(patch, Patch::Ended(_)) {
+            self.remember_ending_unless_shown();
         }
-        _ => None,
-    });
-    texts.collect()
-}
-
-/// Text that must be on the screen for an item; empty where only a part of it is shown.
-fn shown_letters(item: &Item<'_>) -> String {
-    match (item.state, item.kind) {
-        (ItemState::Withdrawn, _) => String::new(),
-        (_, ItemKind::User | ItemKind::Error) => letters(&item.text),
-        (_, ItemKind::Text) => letters(&markdown_text(&item.text)),
-        (_, ItemKind::Tool | ItemKind::Entry | ItemKind::Action) => {
-            let Some(description) = &item.description else {
-                return letters(item.name.as_deref().unwrap_or_default());
-            };
-            let drawn = description.target.as_ref().unwrap_or(&description.title);
-            letters(drawn.split_whitespace().next().unwrap_or_default())
-        }
-        _ => String::new(),
     }
+
+    fn settle(&mut self) {
+        for (key, item) in self.page.items.iter_from(ItemKey::default()) {
+            if key.0 < self.page.settled.count {
+                self.settled.entry(key).or_insert_with(|| expected_of(item));
+            }
+        }
+    }
+
+    fn remember_ending_unless_shown(&mut self) {
+        let is_shown = self.page.items.values().next_back().is_some_and(Item::is_ending);
+        if !is_shown && let Some(words) = self.page.ended.as_ref().and_then(EndedRun::label) {
+            self.endings.push((ItemKey(self.page.settled.count), format!("·{words}")));
+        }
+    }
+
+    /// All parts of the screen above the input, the last of which is `below`.
+    fn parts(&self, below: &str) -> Vec<Shown> {
+        let mut parts = Vec::new();
+        let mut endings = self.endings.iter().peekable();
+        for (key, item) in self.page.items.iter_from(ItemKey::default()) {
+            while let Some((_, words)) = endings.next_if(|(before, _)| *before <= key) {
+                parts.push(Shown::Exact(words.clone()));
+            }
+            parts.extend(self.settled.get(&key).cloned().unwrap_or_else(|| expected_of(item)));
+        }
+        parts.extend(endings.map(|(_, words)| Shown::Exact(words.clone())));
+        parts.push(Shown::Exact(below.to_owned()));
+        parts
+    }
+}
+
+/// The page without its items and how it ended: what the chat shows below them is left.
+fn without_items(page: &Page) -> Page {
+    let Page { items, settled, ended, .. } = Page::default();
+    Page { items, settled, ended, ..page.clone() }
+}
+
+/// The chat with a page, beside a chat that shows only what is below the items.
+struct Screens {
+    whole: ChatHarness,
+    below: ChatHarness,
+    expected: ExpectedScreen,
+}
+
+impl Screens {
+    fn new(view: ViewName) -> Screens {
+        Screens {
+            whole: ChatHarness::new(view, WINDOW),
+            below: ChatHarness::new(view, WINDOW),
+            expected: ExpectedScreen::default(),
+        }
+    }
+
+    fn apply_patch(&mut self, data: &str) {
+        self.expected.apply_patch(data);
+        self.whole.apply_patch(data);
+        while self.whole.deliver_image() {}
+        self.below.replace_page(without_items(&self.expected.page));
+        self.below.advance_like(&self.whole);
+    }
+
+    fn open(&mut self, page: Page) {
+        self.below.replace_page(without_items(&page));
+        self.whole.open_whole_page(page.clone());
+        while self.whole.deliver_image() {}
+        self.expected.page = page;
+        self.expected.settle();
+        self.expected.remember_ending_unless_shown();
+    }
+
+    /// What differs, if anything.
+    fn check(&mut self) -> Result<(), String> {
+        self.whole.draw_and_check();
+        self.below.draw_and_check();
+        let below = self.below.lines_of_chat().concat();
+        check_screen(&self.whole.lines_of_chat(), &self.expected.parts(&below))
+    }
+}
+
+/// Compares the screens of one file in one view; returns what differs.
+fn differences(file: &Path, view: ViewName) -> Vec<String> {
+    let patches = read_patches(file, view);
+    let mut found = Vec::new();
+    let mut note = |when: String, result: Result<(), String>| {
+        if let Err(problem) = result {
+            found.push(format!("{} {view:?} {when}: {problem}", file.display()));
+        }
+    };
+    let mut live = Screens::new(view);
+    for (at, patch) in patches.iter().enumerate() {
+        live.apply_patch(patch);
+        if (at + 1) % COMPARED_EVERY == 0 || at + 1 == patches.len() {
+            note(format!("after {}", at + 1), live.check());
+        }
+    }
+    let mut reloaded = Screens::new(view);
+    reloaded.open(read_whole_page(file, view));
+    note("reloaded".to_owned(), reloaded.check());
+    found
 }
 
 #[test]
-fn every_text_of_every_page_is_on_the_screen_once_and_in_order() {
-    const SIZE: Size = Size { cols: 100, rows: 30 };
-    for file in golden_files() {
+fn every_item_of_every_page_is_on_the_screen_live_and_reloaded() {
+    let all = std::env::var("SCREENS").is_ok_and(|which| which == "all");
+    let every = if all { 1 } else { SAMPLED_EVERY };
+    let mut found = Vec::new();
+    for file in golden_files().iter().step_by(every) {
         for view in ViewName::ALL {
-            let patches = read_patches(&file, view);
-            let mut page = Page::default();
-            for data in &patches {
-                let patch = decode(data, &page).unwrap().into_owned();
-                page.apply(&patch);
-            }
-            let lines = final_lines(&patches, view, SIZE, usize::MAX);
-            let seen = letters(&lines.concat());
-            let mut rest = seen.as_str();
-            for item in page.items.values() {
-                let shown = shown_letters(item);
-                let Some(at) = rest.find(&shown) else {
-                    panic!("{view:?} {}: {shown:?} is not in {rest:?}", file.display());
-                };
-                rest = &rest[at + shown.len()..];
-            }
+            found.extend(differences(file, view));
         }
     }
+    assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
 }

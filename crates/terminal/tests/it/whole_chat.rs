@@ -31,6 +31,14 @@ pub(crate) fn read_patches(file: &Path, view: ViewName) -> Vec<String> {
     lines.filter(|line| !line.starts_with("= ")).map(str::to_owned).collect()
 }
 
+/// Reads the page of a view after the whole stream from a golden file of the engine.
+pub(crate) fn read_whole_page(file: &Path, view: ViewName) -> Page {
+    let text = std::fs::read_to_string(file).unwrap();
+    let start = format!("{} = ", view.as_str());
+    let page = text.lines().find_map(|line| line.strip_prefix(&start)).unwrap();
+    serde_json::from_str(page).unwrap()
+}
+
 pub(crate) fn golden_files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let mut folders = vec![root];
@@ -50,7 +58,7 @@ pub(crate) fn golden_files() -> Vec<PathBuf> {
     found
 }
 
-struct ChatHarness {
+pub(crate) struct ChatHarness {
     chat: Chat,
     screen: Screen<SharedBuffer>,
     wire: SharedBuffer,
@@ -63,7 +71,7 @@ struct ChatHarness {
 }
 
 impl ChatHarness {
-    fn new(view: ViewName, size: Size) -> ChatHarness {
+    pub(crate) fn new(view: ViewName, size: Size) -> ChatHarness {
         let mut emulator = Emulator::new(size);
         for line in SHELL_LINES {
             emulator.feed(format!("{line}\r\n").as_bytes());
@@ -82,15 +90,36 @@ impl ChatHarness {
         }
     }
 
-    fn apply_patch(&mut self, data: &str) {
+    pub(crate) fn apply_patch(&mut self, data: &str) {
         self.now += Duration::from_millis(20);
         let patch = decode(data, self.chat.renderer().page()).unwrap().into_owned();
         self.chat.apply_patch(&patch, self.now);
         self.wanted.append(&mut self.chat.take_wanted_images());
     }
 
+    pub(crate) fn replace_page(&mut self, page: Page) {
+        self.chat.replace_page(page, self.now);
+        self.wanted.append(&mut self.chat.take_wanted_images());
+    }
+
+    /// Shows a page as a chat that is opened later does, with all of its items.
+    pub(crate) fn open_whole_page(&mut self, page: Page) {
+        self.chat.lift_earlier_items_limit();
+        self.replace_page(page);
+    }
+
+    /// Sets the clock to that of another chat.
+    pub(crate) fn advance_like(&mut self, other: &ChatHarness) {
+        self.now = other.now;
+    }
+
+    /// All lines below those of the shell, the live region included.
+    pub(crate) fn lines_of_chat(&self) -> Vec<String> {
+        self.emulator.copied_lines().split_off(SHELL_LINES.len())
+    }
+
     /// Delivers one wanted image as failed; returns false if none is wanted.
-    fn deliver_image(&mut self) -> bool {
+    pub(crate) fn deliver_image(&mut self) -> bool {
         let Some(name) = self.wanted.pop() else { return false };
         self.chat
             .set_image_result_and_settle(&name, FetchedImage::Failed("it is not here".to_owned()));
@@ -99,7 +128,7 @@ impl ChatHarness {
     }
 
     /// Draws a frame and checks the invariants of every frame.
-    fn draw_and_check(&mut self) {
+    pub(crate) fn draw_and_check(&mut self) {
         let settled = self.chat.take_settled();
         let live = self.chat.render_live_region(self.now);
         let most = live_rows_max(self.screen.size());
