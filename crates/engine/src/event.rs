@@ -372,6 +372,7 @@ pub enum Event<'a> {
     },
 }
 
+mod cache_counting;
 mod ending;
 mod family;
 mod fields;
@@ -379,6 +380,7 @@ mod ids;
 mod owned;
 mod sink;
 
+pub use cache_counting::CacheCounting;
 pub use ending::{Ending, FailureReason, Outcome, Reply};
 pub use fields::{
     AnsweredBy, AskKind, AskOption, Citation, Executor, Image, ImageOwner, MarkupClass,

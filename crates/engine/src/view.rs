@@ -13,6 +13,7 @@ mod failure;
 mod heartbeat;
 pub mod image_ref;
 pub mod item;
+mod item_ids;
 pub mod items;
 pub mod latest;
 pub mod message_order;

@@ -216,6 +216,19 @@ impl ToolDescription {
         }
     }
 
+    /// The description without what the arguments say: for a result that is shown apart from its
+    /// call.
+    #[must_use]
+    pub(crate) fn of_result_alone(&self) -> ToolDescription {
+        ToolDescription {
+            covers_arguments: true,
+            diffs: Vec::new(),
+            todos: Vec::new(),
+            omitted: Omitted { sources: self.omitted.sources, ..Omitted::default() },
+            ..self.clone()
+        }
+    }
+
     /// Sets the target, unless the text is blank.
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "callers have owned and borrowed texts")]

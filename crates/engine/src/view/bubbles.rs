@@ -8,9 +8,9 @@ use crate::event::{Event, Image, ImageOwner, MessageId, Record};
 use crate::event_family;
 
 use super::ViewOptions;
-use super::common::{CommonFold, ViewTask, item_state_at_run_end, message_item_id};
+use super::common::{CommonFold, ViewTask, item_state_at_run_end};
 use super::image_ref::ImageRef;
-use super::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
+use super::item::{Item, ItemKey, ItemKind, ItemState};
 use super::patch::Patch;
 use super::status::StatusDetail;
 
@@ -129,7 +129,7 @@ impl Bubbles {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let mut item = Item::new(ItemKind::Text, &*record.run, message_item_id(message));
+        let mut item = Item::new(ItemKind::Text, &*record.run, self.base.ids().message(message));
         item.text = Cow::Borrowed(text);
         let key = self.put_bubble(ImageOwner::Message(message), item, record, out);
         self.open_keys.insert(key);
@@ -167,7 +167,7 @@ impl Bubbles {
                 self.start_bubble(message, "", record, out);
             }
             ImageOwner::Step(step) => {
-                let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(step));
+                let mut item = Item::new(ItemKind::Text, &*record.run, self.base.ids().step(step));
                 item.state = ItemState::Done;
                 let key = self.put_bubble(owner, item, record, out);
                 self.base.allow_item_to_settle(key);

@@ -15,6 +15,7 @@ use crate::limits::OPEN_ASKS_MAX;
 use super::failure::failure_item;
 use super::image_ref::ImageRef;
 use super::item::{Item, ItemKey, ItemKind, ItemState};
+use super::item_ids::ItemIds;
 use super::patch::{Ask, EndedRun, Patch, ResolvedAsk, Status};
 use super::reply::{FinalMessage, ReplyCandidates};
 use super::settled_keys::SettledKeys;
@@ -24,6 +25,7 @@ use super::status::{OpenAskState, StatusDetail, StatusTracker};
 #[derive(Clone, Debug)]
 pub(super) struct CommonFold {
     run: Option<String>,
+    ids: ItemIds,
     next_key: u32,
     prompts: u32,
     reply: ReplyCandidates,
@@ -68,6 +70,7 @@ impl CommonFold {
     pub(super) fn new(telling: StatusDetail) -> CommonFold {
         CommonFold {
             run: None,
+            ids: ItemIds::default(),
             next_key: 0,
             prompts: 0,
             reply: ReplyCandidates::default(),
@@ -83,6 +86,11 @@ impl CommonFold {
         let key = ItemKey(self.next_key);
         self.next_key += 1;
         key
+    }
+
+    /// Returns true if no item was put after this one.
+    pub(super) fn is_newest_key(&self, key: ItemKey) -> bool {
+        key.0.checked_add(1) == Some(self.next_key)
     }
 
     /// Marks an item as complete: only a withdrawal can still change it. Emits nothing.
@@ -113,7 +121,7 @@ impl CommonFold {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        if let Some(item) = failure_item(record) {
+        if let Some(item) = failure_item(record, self.ids) {
             out(Patch::Put { key: self.allocate_key(), item });
         }
         self.settled_keys.settle_all_below(self.next_key);
@@ -132,9 +140,10 @@ impl CommonFold {
                 return self.apply_inactive_run_record(record, out);
             };
             self.run = Some(record.run.clone().into_owned());
+            self.ids = self.ids.of_next_run();
             self.prompts = 0;
             self.reply = ReplyCandidates::default();
-            self.status = self.status.new_with_same_detail();
+            self.status = self.status.new_with_same_detail(self.ids);
             self.image_steps.clear();
             out(Patch::Status(Status::Queued));
             out(Patch::Status(Status::Started));
@@ -164,7 +173,7 @@ impl CommonFold {
             Event::RunStarted { .. }
             | Event::PromptReceived { origin: PromptOrigin::Heartbeat, .. } => ViewTask::Skip,
             Event::PromptReceived { text, images, origin: PromptOrigin::Person } => {
-                let id = format!("u{}", self.prompts);
+                let id = self.ids.prompt(self.prompts);
                 self.prompts += 1;
                 let mut item = Item::new(ItemKind::User, &*record.run, id);
                 item.at_ms = record.at_ms;
@@ -290,6 +299,11 @@ impl CommonFold {
         }
     }
 
+    /// Builds the ids of the run's items.
+    pub(super) fn ids(&self) -> ItemIds {
+        self.ids
+    }
+
     /// Id of the active run.
     pub(super) fn active_run(&self) -> Option<&str> {
         self.run.as_deref()
@@ -341,9 +355,4 @@ pub(super) fn item_state_at_run_end(record: &Record<'_>) -> ItemState {
     } else {
         ItemState::Incomplete
     }
-}
-
-/// Item id of a message.
-pub(super) fn message_item_id(message: MessageId) -> String {
-    format!("m{}", message.0)
 }

@@ -3,18 +3,16 @@
 use crate::event::{Event, Outcome, Record};
 
 use super::item::{ENDING_SORT, Item, ItemKind, ItemState};
+use super::item_ids::ItemIds;
 use super::patch::ending_label;
 
-/// Item id of a run's failure.
-const FAILURE_ID: &str = "end";
-
 /// Builds the item of the failure that a `RunEnded` record reports; `None` if the run did not fail.
-pub(super) fn failure_item<'r>(record: &'r Record<'_>) -> Option<Item<'r>> {
+pub(super) fn failure_item<'r>(record: &'r Record<'_>, ids: ItemIds) -> Option<Item<'r>> {
     let Event::RunEnded { ending } = &record.event else { return None };
     if !is_failure(ending.outcome) {
         return None;
     }
-    let mut item = Item::new(ItemKind::Error, &*record.run, FAILURE_ID);
+    let mut item = Item::new(ItemKind::Error, &*record.run, ids.failure());
     item.at_ms = record.at_ms;
     item.state = ItemState::Done;
     item.sort = Some(ENDING_SORT.into());

@@ -1,8 +1,8 @@
 //! Runs of heartbeats: nothing of one is on a page until it has something to report (L9).
 //!
-//! Does: hold the records of the run until it ends or asks the person, and drop them if it reports
-//! nothing; mark a run that reports something as a heartbeat's.
-//! Does not: show the prompt, which is not the person's.
+//! Does: hold the records of the run until it ends, asks the person or gets a message from them, and
+//! drop them if it reports nothing; mark a run that reports something as a heartbeat's.
+//! Does not: show the prompt, which is not the person's; hold what the person wrote.
 
 use std::borrow::Cow;
 
@@ -77,8 +77,12 @@ impl HeldHeartbeat {
                     event: record.event.clone().into_owned(),
                     ..*record
                 });
-                let asks = matches!(record.event, Event::AskOpened { .. });
-                if asks || HEARTBEAT_HELD_BYTES_MAX < *bytes {
+                let concerns_person = matches!(
+                    record.event,
+                    Event::AskOpened { .. }
+                        | Event::PromptReceived { origin: PromptOrigin::Person, .. }
+                );
+                if concerns_person || HEARTBEAT_HELD_BYTES_MAX < *bytes {
                     self.release(apply);
                 }
             }

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Citation, Event, Millis, StepId, ToolOutcome};
+use crate::event::{Citation, Event, Millis, ToolOutcome};
 use crate::tool::ToolDescription;
 
 use super::image_ref::ImageRef;
+use super::patch::Ask;
 
 /// Key of an item; a page shows its items in key order.
 #[derive(
@@ -121,7 +122,7 @@ pub struct Item<'a> {
     pub kind: ItemKind,
     /// Id of its run.
     pub run: Cow<'a, str>,
-    /// Id of its message, step or ask; unique among the items of its kind in a run.
+    /// Id of its message, step or ask; unique among the items of its kind in a session.
     pub id: Cow<'a, str>,
     /// Round that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,6 +208,11 @@ impl<'a> Item<'a> {
         self.sort.as_deref() == Some(ENDING_SORT)
     }
 
+    /// Returns true if the item is the one of this ask.
+    pub fn is_of_ask(&self, ask: &Ask<'_>) -> bool {
+        self.kind == ItemKind::Ask && self.run == ask.run && self.id == ask.id
+    }
+
     /// Empties the item and marks it as withdrawn.
     pub(super) fn clear_as_withdrawn(&mut self) {
         self.state = ItemState::Withdrawn;
@@ -246,9 +252,4 @@ impl<'a> Item<'a> {
             citations: self.citations.into_iter().map(Citation::into_owned).collect(),
         }
     }
-}
-
-/// Item id of a step.
-pub(crate) fn step_item_id(step: StepId) -> String {
-    format!("s{}", step.0)
 }

@@ -1,16 +1,17 @@
 //! `latest`: one status line or one streaming reply, then only the final message.
 //!
 //! Thinking, tools and their results never show. Text that turns out not to be final stays until
-//! the next text replaces it. So the reply settles when its run has ended.
+//! the next text replaces it, below the prompts that came since. So the reply settles when its run
+//! has ended.
 
 use std::borrow::Cow;
 
 use crate::event::{Event, Image, ImageOwner, MessageId, Record, StepId};
 use crate::event_family;
 
-use super::common::{CommonFold, ViewTask, item_state_at_run_end, message_item_id};
+use super::common::{CommonFold, ViewTask, item_state_at_run_end};
 use super::image_ref::ImageRef;
-use super::item::{Item, ItemKey, ItemKind, step_item_id};
+use super::item::{Item, ItemKey, ItemKind};
 use super::patch::Patch;
 use super::status::{StatusDetail, ToolNames};
 use super::{Thinking, ViewOptions};
@@ -19,7 +20,7 @@ use super::{Thinking, ViewOptions};
 #[derive(Clone, Debug)]
 pub struct Latest {
     base: CommonFold,
-    /// Key of the run's item, once it has been allocated.
+    /// Key of the run's item, once it has been allocated; a new one after another prompt.
     key: Option<ItemKey>,
     displayed: Displayed,
     /// Images generated in this run; they are shown with the reply.
@@ -173,9 +174,9 @@ impl Latest {
         if let Some(key) = self.key_if_message_displayed(message) {
             return key;
         }
-        let key = *self.key.get_or_insert_with(|| self.base.allocate_key());
+        let key = self.key_below_prompts(out);
         self.displayed = Displayed::CurrentMessage(message);
-        let mut item = Item::new(ItemKind::Text, &*record.run, message_item_id(message));
+        let mut item = Item::new(ItemKind::Text, &*record.run, self.base.ids().message(message));
         item.at_ms = record.at_ms;
         // The message may have text already, if the one that hid it was withdrawn.
         let so_far = self.base.reply_candidate_text(message);
@@ -186,6 +187,17 @@ impl Latest {
         out(Patch::Put { key, item });
         self.emit_generated_image_attachments(key, out);
         key
+    }
+
+    /// Key of the item for other content than the displayed: below the prompts, so an item above a
+    /// later prompt is removed.
+    fn key_below_prompts<'r>(&mut self, out: &mut impl FnMut(Patch<'r>)) -> ItemKey {
+        let Latest { base, key, .. } = self;
+        if let Some(above) = key.take_if(|key| !base.is_newest_key(*key)) {
+            base.allow_item_to_settle(above);
+            out(Patch::Remove { key: above });
+        }
+        *key.get_or_insert_with(|| base.allocate_key())
     }
 
     /// Attaches all images generated in the run to the item.
@@ -203,13 +215,15 @@ impl Latest {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
-        let key = *self.key.get_or_insert_with(|| self.base.allocate_key());
-        if let Displayed::CurrentMessage(_) | Displayed::Images = self.displayed {
+        if let (Displayed::CurrentMessage(_) | Displayed::Images, Some(key)) =
+            (self.displayed, self.key)
+        {
             out(Patch::Attach { key, image: ImageRef::from_image(image) });
             return;
         }
+        let key = self.key_below_prompts(out);
         self.displayed = Displayed::Images;
-        let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(step));
+        let mut item = Item::new(ItemKind::Text, &*record.run, self.base.ids().step(step));
         item.at_ms = record.at_ms;
         out(Patch::Put { key, item });
         self.emit_generated_image_attachments(key, out);
@@ -250,10 +264,10 @@ impl Latest {
             (Some(reply), Some(key)) if self.displayed.message() == Some(reply.message) => {
                 out(Patch::Close { key, state });
             }
-            (Some(reply), key) => {
-                let key = key.unwrap_or_else(|| self.base.allocate_key());
+            (Some(reply), _) => {
+                let key = self.key_below_prompts(out);
                 let mut item =
-                    Item::new(ItemKind::Text, &*record.run, message_item_id(reply.message));
+                    Item::new(ItemKind::Text, &*record.run, self.base.ids().message(reply.message));
                 item.at_ms = record.at_ms;
                 item.text = Cow::Owned(reply.text);
                 item.state = state;
@@ -285,7 +299,7 @@ impl Latest {
                 out(Patch::Close { key, state: item_state_at_run_end(record) });
             }
             Some((step, _)) => {
-                let mut item = Item::new(ItemKind::Text, &*record.run, step_item_id(*step));
+                let mut item = Item::new(ItemKind::Text, &*record.run, self.base.ids().step(*step));
                 item.at_ms = record.at_ms;
                 item.state = item_state_at_run_end(record);
                 out(Patch::Put { key, item });

@@ -331,7 +331,8 @@ impl Sentences {
             return piece.key;
         }
         let key = self.base.allocate_key();
-        let mut item = Item::new(ItemKind::Text, &*record.run, format!("m{}.image", message.0));
+        let id = self.base.ids().message_part(message, format_args!("image"));
+        let mut item = Item::new(ItemKind::Text, &*record.run, id);
         item.at_ms = record.at_ms;
         item.state = ItemState::Done;
         out(Patch::Put { key, item });

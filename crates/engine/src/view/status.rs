@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::event::{Event, ImageOwner, MessageId, StepId};
 use crate::event_family;
 
-use super::item::step_item_id;
+use super::item_ids::ItemIds;
 use super::patch::{Patch, Status, ToolName, ToolPhase};
 use super::{Thinking, ViewOptions};
 
@@ -60,6 +60,7 @@ pub(super) enum OpenAskState {
 #[derive(Clone, Debug)]
 pub(super) struct StatusTracker {
     detail: StatusDetail,
+    ids: ItemIds,
     /// True if the status is `Writing`.
     is_writing: bool,
     newest_message: Option<MessageId>,
@@ -72,15 +73,16 @@ impl StatusTracker {
     pub(super) fn new(detail: StatusDetail) -> StatusTracker {
         StatusTracker {
             detail,
+            ids: ItemIds::default(),
             is_writing: false,
             newest_message: None,
             open_tools: BTreeMap::new(),
         }
     }
 
-    /// Creates a tracker with the same detail, before any event.
-    pub(super) fn new_with_same_detail(&self) -> StatusTracker {
-        StatusTracker::new(self.detail)
+    /// Creates a tracker with the same detail, before any event of a run with these ids.
+    pub(super) fn new_with_same_detail(&self, ids: ItemIds) -> StatusTracker {
+        StatusTracker { ids, ..StatusTracker::new(self.detail) }
     }
 
     /// Applies an event and emits the status if it changes; `Waiting` again while an ask is open.
@@ -190,7 +192,7 @@ impl StatusTracker {
     fn working_status<'r>(&self, step: StepId, name: Cow<'r, str>, phase: ToolPhase) -> Status<'r> {
         let tool = match self.detail.tools {
             ToolNames::Hidden => None,
-            ToolNames::Shown => Some(ToolName { id: step_item_id(step).into(), name }),
+            ToolNames::Shown => Some(ToolName { id: self.ids.step(step).into(), name }),
         };
         Status::Working {
             running: self.open_tool_count(),

@@ -116,13 +116,13 @@ impl Steps {
                 Thinking::ViewDefault | Thinking::Latest | Thinking::Show => {
                     self.start_step_unless_known(
                         *step,
-                        Step::new_reasoning(*step, *round, record),
+                        Step::new_reasoning(*step, *round, record, self.base.ids()),
                         out,
                     );
                 }
             },
             Event::ToolStarted { step, parent, .. } => {
-                match (Step::from_tool_started(record), parent) {
+                match (Step::from_tool_started(record, self.base.ids()), parent) {
                     (Some(tool), Some(parent)) if !self.is_step_open_or_on_page(*step) => {
                         self.open.insert_nested_if_parent_open(*parent, *step, tool);
                     }

@@ -16,9 +16,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 use crate::event::{Citation, Event, MessageId, Record, StepId, TextMode, Usage};
 
-use super::common::{CommonFold, ViewTask, message_item_id};
+use super::common::{CommonFold, ViewTask};
 use super::image_ref::ImageRef;
-use super::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
+use super::item::{Item, ItemKey, ItemKind, ItemState};
 use super::patch::Patch;
 use super::status::StatusDetail;
 use super::{Thinking, ViewOptions};
@@ -142,7 +142,9 @@ impl Transcript {
     fn reset_active_run_keeping_asks(&mut self, record: &Record<'_>) {
         let asks = std::mem::take(&mut self.active_run.open_asks);
         *self.active_run = ActiveRun { open_asks: asks, ..ActiveRun::default() };
-        if let Event::RunStarted { mode: TextMode::Incremental, .. } = record.event {
+        let Event::RunStarted { mode, dialect, .. } = &record.event else { return };
+        self.active_run.requests = RequestItems::of_dialect(dialect);
+        if *mode == TextMode::Incremental {
             self.active_run.text_growth = TextGrowth::AppendOnly;
         }
     }
@@ -291,8 +293,8 @@ impl Transcript {
         // Its owner is settled: a later notice names the owner.
         let mut item = self.allocate_id_and_build_notice(ItemKind::Notice, "attachment", record);
         item.label = Some(match owner {
-            ItemOwner::Message(message) => message_item_id(message).into(),
-            ItemOwner::Reasoning(step) | ItemOwner::Step(step) => step_item_id(step).into(),
+            ItemOwner::Message(message) => self.base.ids().message(message).into(),
+            ItemOwner::Reasoning(step) | ItemOwner::Step(step) => self.base.ids().step(step).into(),
         });
         match extra {
             Attachment::Image(image) => item.images.push(image),
@@ -308,7 +310,7 @@ impl Transcript {
         sort: &'static str,
         record: &'r Record<'_>,
     ) -> Item<'r> {
-        let id = format!("n{}", self.active_run.notice_count);
+        let id = self.base.ids().notice(self.active_run.notice_count);
         self.active_run.notice_count += 1;
         let mut item = Item::new(kind, &*record.run, id);
         item.at_ms = record.at_ms;

@@ -104,6 +104,39 @@ fn l9_a_heartbeat_that_fails_or_asks_is_shown() {
     }
 }
 
+/// A heartbeat looks, the person joins it, and it answers them.
+fn look_and_answer_the_person(beat: &mut Log) {
+    beat.start_round().push_reasoning(&["Hm."]).start_tool("look");
+    beat.push(Event::PromptJoined { queued: "q1".into() }).prompt("How deep?");
+    beat.succeed_tool(1, "All calm.").end_round();
+    beat.start_round().push_message(&["2 m."]).end_round().start_round().end_round();
+    beat.push(Event::UsageReported { scope: UsageScope::Run, usage: Usage::default() });
+    beat.end_run(Outcome::Completed, None);
+}
+
+#[test]
+fn l9_x10_a_message_that_joins_a_heartbeat_is_shown_at_once_with_what_was_held() {
+    let (records, _) = with_heartbeat(look_and_answer_the_person);
+    let is_joined = |record: &Record<'_>| matches!(&record.event, Event::PromptReceived { text, .. } if text == "How deep?");
+    let joined = records.iter().position(is_joined).unwrap();
+    for view in ViewName::ALL {
+        let mut encoder = new_encoder(patch_stream_kind(view));
+        for (at, record) in records.iter().enumerate() {
+            encoder.push(record, &mut |_| {});
+            let texts = encoder.page().items.iter().map(|(_, item)| item.text.to_string());
+            let is_shown = texts.collect::<Vec<_>>().contains(&"How deep?".to_owned());
+            assert_eq!(is_shown, joined <= at, "{view:?} at {at}");
+        }
+        let page = final_page(view, &records);
+        assert_eq!(&page, encoder.page(), "{view:?}");
+        assert!(page.ended.is_some(), "{view:?}");
+        check_prompt_is_not_shown(view, &records);
+    }
+    let page = final_page(ViewName::Bubbles, &records);
+    assert!(page.items.iter().any(|(_, item)| item.text == "2 m."));
+    assert!(item_kinds(&final_page(ViewName::Transcript, &records)).contains(&ItemKind::Notice));
+}
+
 #[test]
 fn l9_a_prompt_in_an_old_log_is_of_the_person() {
     let old = r#"{"seq":1,"at_ms":null,"run":"r","type":"prompt_received","text":"Hi"}"#;

@@ -372,3 +372,18 @@ fn latest_x18_pictures_come_by_reference_and_stand_with_their_message() {
     assert!(native_frames(&log).iter().all(|frame| !frame.data.contains("QUJDREVGR0g=")));
     assert_eq!(payloads(&native_frames(&log), "image")[0]["ref"], **reference);
 }
+
+#[test]
+fn latest_l2_a_reply_stands_below_the_prompt_that_it_answers() {
+    let texts = |log: &Log| {
+        let page = final_page(ViewName::Latest, &log.records());
+        page.items.values().map(|item| item.text.to_string()).collect::<Vec<_>>()
+    };
+    let mut log = Log::new();
+    log.prompt("First?").start_round().push_message(&["One."]).end_round().prompt("Second?");
+    assert_eq!(texts(&log), ["First?", "One.", "Second?"]);
+    log.start_round().open_message(&["Two"]);
+    assert_eq!(texts(&log), ["First?", "Second?", "Two"]);
+    log.append_text(".").end_message().end_round().complete_run();
+    assert_eq!(texts(&log), ["First?", "Second?", "Two."]);
+}

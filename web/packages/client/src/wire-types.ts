@@ -446,7 +446,7 @@ export interface Item {
   citations?: Citation[];
   description?: ToolDescription;
   /**
-   * Id of its message, step or ask; unique among the items of its kind in a run.
+   * Id of its message, step or ask; unique among the items of its kind in a session.
    */
   id: string;
   /**

@@ -10,7 +10,7 @@ use crate::event_family;
 
 use super::super::common::CommonFold;
 use super::super::image_ref::ImageRef;
-use super::super::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
+use super::super::item::{Item, ItemKey, ItemKind, ItemState};
 use super::super::patch::Patch;
 
 /// The cards of the active run, by step.
@@ -134,7 +134,7 @@ impl ToolCards {
     ) {
         let Event::ToolStarted { step, name, kind, round, .. } = &record.event else { return };
         let item_kind = if *kind == ToolKind::Action { ItemKind::Action } else { ItemKind::Tool };
-        let mut item = Item::new(item_kind, &*record.run, step_item_id(*step)).into_owned();
+        let mut item = Item::new(item_kind, &*record.run, base.ids().step(*step)).into_owned();
         item.round = Some(*round);
         item.at_ms = record.at_ms;
         item.name = Some(Cow::Owned(name.clone().into_owned()));

@@ -62,7 +62,7 @@ impl PieceWriter<'_> {
             return out(Patch::Next { key, at_ms, text });
         }
         self.close_ended_piece(ItemState::Done, out);
-        let id = format!("m{}.{number}", self.message.0);
+        let id = self.base.ids().message_part(self.message, format_args!("{number}"));
         let item = Item { at_ms, text, ..Item::new(ItemKind::Text, &*record.run, id) };
         out(Patch::Put { key, item });
     }

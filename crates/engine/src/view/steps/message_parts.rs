@@ -6,6 +6,8 @@ use crate::view::item::ItemKey;
 #[derive(Clone, Debug, Default)]
 pub(super) struct MessageParts {
     parts: Vec<MessagePart>,
+    /// Number of parts ever started; ids are not reused.
+    started: usize,
     /// Length of the whole message.
     total_bytes: usize,
     progress: MessageProgress,
@@ -66,14 +68,15 @@ impl MessageParts {
         self.progress == MessageProgress::Ended
     }
 
-    /// Number of parts.
-    pub(super) fn part_count(&self) -> usize {
-        self.parts.len()
+    /// Number of parts ever started.
+    pub(super) fn started_count(&self) -> usize {
+        self.started
     }
 
     /// Starts another part at the end of the message.
     pub(super) fn track_new_part(&mut self, key: ItemKey) {
         self.progress = MessageProgress::Open;
+        self.started += 1;
         self.parts.push(MessagePart { key, start: self.total_bytes });
     }
 

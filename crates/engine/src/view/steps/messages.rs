@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::event::{Event, Image, ImageOwner, MessageId, Record};
 use crate::event_family;
-use crate::view::common::message_item_id;
 use crate::view::image_ref::ImageRef;
 use crate::view::item::{Item, ItemKey, ItemKind, ItemState};
 use crate::view::patch::Patch;
@@ -109,9 +108,9 @@ impl Steps {
         }
         let key = self.base.allocate_key();
         let spoken = self.messages.entry(message).or_default();
-        let id = match spoken.part_count() {
-            0 => message_item_id(message),
-            part => format!("{}.{part}", message_item_id(message)),
+        let id = match spoken.started_count() {
+            0 => self.base.ids().message(message),
+            part => self.base.ids().message_part(message, format_args!("{part}")),
         };
         spoken.track_new_part(key);
         spoken.add_to_message_length(text);

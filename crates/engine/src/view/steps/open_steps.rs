@@ -11,7 +11,8 @@ use crate::event::{Event, Image, Millis, Record, StepId, ToolKind};
 use crate::limits::STEP_DEPTH_MAX;
 use crate::tool::OpaqueStateFilter;
 use crate::view::image_ref::ImageRef;
-use crate::view::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
+use crate::view::item::{Item, ItemKey, ItemKind, ItemState};
+use crate::view::item_ids::ItemIds;
 use crate::view::output_limit::OutputLimit;
 
 use super::duration::elapsed_ms;
@@ -75,8 +76,8 @@ pub(super) struct FinishedStep {
 
 impl Step {
     /// Creates an open step outside any round.
-    fn new(kind: ItemKind, id: StepId, round: u32, record: &Record<'_>) -> Step {
-        let mut item = Item::new(kind, record.run.clone().into_owned(), step_item_id(id));
+    fn new(kind: ItemKind, id: String, round: u32, record: &Record<'_>) -> Step {
+        let mut item = Item::new(kind, record.run.clone().into_owned(), id);
         item.round = Some(round);
         item.at_ms = record.at_ms;
         Step {
@@ -96,16 +97,16 @@ impl Step {
     }
 
     /// Creates a reasoning step.
-    pub(super) fn new_reasoning(id: StepId, round: u32, record: &Record<'_>) -> Step {
-        Step::new(ItemKind::Reasoning, id, round, record)
+    pub(super) fn new_reasoning(id: StepId, round: u32, record: &Record<'_>, ids: ItemIds) -> Step {
+        Step::new(ItemKind::Reasoning, ids.step(id), round, record)
     }
 
     /// Creates the tool step that a `ToolStarted` record starts.
-    pub(super) fn from_tool_started(record: &Record<'_>) -> Option<Step> {
+    pub(super) fn from_tool_started(record: &Record<'_>, ids: ItemIds) -> Option<Step> {
         let Event::ToolStarted { step, round, call, name, kind, server, .. } = &record.event else {
             return None;
         };
-        let mut tool = Step::new(ItemKind::Tool, *step, *round, record);
+        let mut tool = Step::new(ItemKind::Tool, ids.step(*step), *round, record);
         tool.tool_kind = Some(*kind);
         tool.server = server.as_deref().map(str::to_owned);
         tool.item.name = Some(Cow::Owned(name.clone().into_owned()));
@@ -155,11 +156,6 @@ impl Step {
         head.call.clone_from(&self.item.call);
         head
     }
-}
-
-/// Item id of a step's result.
-pub(super) fn entry_item_id(step: StepId) -> String {
-    format!("e{}", step.0)
 }
 
 /// Returns true if a step whose call was emitted has a result, images, nested steps or an outcome.
@@ -367,7 +363,11 @@ impl OpenSteps {
 
     /// Removes a step; returns its result as an entry. Without a result the entry has the state that
     /// the call keeps.
-    pub(super) fn remove_step_and_build_entry(&mut self, id: StepId) -> Option<Item<'static>> {
+    pub(super) fn remove_step_and_build_entry(
+        &mut self,
+        id: StepId,
+        ids: ItemIds,
+    ) -> Option<Item<'static>> {
         let told = self.get(id)?.emitted;
         let mut item = self.take_step_with_nested(id)?.item;
         if let EmittedPart::Call(unanswered) = told
@@ -381,7 +381,7 @@ impl OpenSteps {
         }
         item.kind = ItemKind::Entry;
         // The call may be on the same page under the step's id.
-        item.id = Cow::Owned(entry_item_id(id));
+        item.id = Cow::Owned(ids.entry(id));
         item.index = None;
         item.text = item.result.take().unwrap_or_default();
         Some(item)

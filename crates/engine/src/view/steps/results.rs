@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::event::StepId;
-use crate::view::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
+use crate::view::item::{Item, ItemKey, ItemKind, ItemState};
 use crate::view::patch::Patch;
 
 use super::Steps;
-use super::open_steps::{StepPlacement, entry_item_id};
+use super::open_steps::StepPlacement;
 
 /// Calls on the page whose results come after their round.
 #[derive(Clone, Debug, Default)]
@@ -60,10 +60,11 @@ impl Steps {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         let placement = self.open.placement(id);
-        let Some(entry) = self.open.remove_step_and_build_entry(id) else { return };
+        let ids = self.base.ids();
+        let Some(entry) = self.open.remove_step_and_build_entry(id, ids) else { return };
         if let Some(StepPlacement::AwaitingResult(row)) = placement {
             self.release_row(row);
-            out(Patch::Result { key: row, call: step_item_id(id).into(), entry });
+            out(Patch::Result { key: row, call: ids.step(id).into(), entry });
         } else {
             let key = self.base.allocate_key();
             self.base.allow_item_to_settle(key);
@@ -88,10 +89,11 @@ impl Steps {
             // The row is withdrawn whole.
             return;
         }
-        let shown = if is_waiting { step_item_id(id) } else { entry_item_id(id) };
+        let ids = self.base.ids();
+        let shown = if is_waiting { ids.step(id) } else { ids.entry(id) };
         let run = self.base.active_run().unwrap_or_default().to_owned();
         let mut entry = Item::new(ItemKind::Entry, run, shown);
         entry.state = ItemState::Withdrawn;
-        out(Patch::Result { key: row, call: Cow::Owned(step_item_id(id)), entry });
+        out(Patch::Result { key: row, call: Cow::Owned(ids.step(id)), entry });
     }
 }

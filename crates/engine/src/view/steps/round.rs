@@ -129,7 +129,7 @@ impl Steps {
     /// Builds the round's control without steps.
     fn build_control_item<'r>(&self, record: &'r Record<'_>) -> Item<'r> {
         let number = self.round.number.unwrap_or_default();
-        let mut item = Item::new(ItemKind::Steps, &*record.run, format!("r{number}"));
+        let mut item = Item::new(ItemKind::Steps, &*record.run, self.base.ids().round(number));
         item.round = Some(number);
         item
     }

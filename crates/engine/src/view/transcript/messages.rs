@@ -6,8 +6,7 @@ use crate::event::{AnsweredBy, Event, MessageId, MessagePhase, Record, StepId};
 use crate::event_family;
 use crate::limits::OPEN_ASKS_MAX;
 use crate::view::Thinking;
-use crate::view::common::message_item_id;
-use crate::view::item::{Item, ItemKey, ItemKind, ItemState, step_item_id};
+use crate::view::item::{Item, ItemKey, ItemKind, ItemState};
 use crate::view::patch::Patch;
 
 use super::settling::TextGrowth;
@@ -35,7 +34,8 @@ impl Transcript {
                     self.settling.count_appended_text(key, text);
                     out(Patch::Append { key, text: Cow::Borrowed(text) });
                 } else if self.can_start_item(owner) && !text.is_empty() {
-                    let (id, growth) = (message_item_id(*message), self.active_run.text_growth);
+                    let (id, growth) =
+                        (self.base.ids().message(*message), self.active_run.text_growth);
                     self.put_message(*message, id, Cow::Borrowed(text), growth, record, out);
                 }
             }
@@ -100,7 +100,7 @@ impl Transcript {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         if self.can_start_item(ItemOwner::Message(message)) {
-            let (id, growth) = (message_item_id(message), self.active_run.text_growth);
+            let (id, growth) = (self.base.ids().message(message), self.active_run.text_growth);
             self.put_message(message, id, Cow::Borrowed(""), growth, record, out);
         }
     }
@@ -124,7 +124,7 @@ impl Transcript {
         let whole = self.base.reply_candidate_text(message).unwrap_or(text).to_owned();
         self.truncate_to_settled_and_close(key, out);
         self.put_withdrawal_notice(&[key], record, out);
-        let id = format!("{}-{}", message_item_id(message), key.0 + 1);
+        let id = format!("{}-{}", self.base.ids().message(message), key.0 + 1);
         self.put_message(message, id, Cow::Owned(whole), TextGrowth::Mutable, record, out);
     }
 
@@ -142,7 +142,7 @@ impl Transcript {
                     out(Patch::Append { key, text: Cow::Borrowed(text) });
                 } else if self.can_start_item(owner) {
                     let mut item =
-                        Item::new(ItemKind::Reasoning, &*record.run, step_item_id(*step));
+                        Item::new(ItemKind::Reasoning, &*record.run, self.base.ids().step(*step));
                     item.at_ms = record.at_ms;
                     item.text = Cow::Borrowed(text);
                     self.put_item(Some(owner), item, TextGrowth::AppendOnly, out);
@@ -164,13 +164,22 @@ impl Transcript {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         match &record.event {
-            Event::AskOpened { ask, kind, text, .. } => {
+            Event::AskOpened { ask, kind, text, step, .. } => {
                 let mut item = Item::new(ItemKind::Ask, &*record.run, &**ask);
                 item.at_ms = record.at_ms;
                 item.sort = Some(sort_names::ask_kind_name(*kind).into());
                 item.text = Cow::Borrowed(text);
+                let call = step.and_then(|step| self.take_call_item_for_ask(step));
+                if let Some((_, call)) = &call {
+                    add_call_to_ask(call, &mut item);
+                }
                 let kept = item.clone().into_owned();
-                let key = self.put_item(None, item, TextGrowth::Mutable, out);
+                let key = if let Some((key, _)) = call {
+                    out(Patch::Put { key, item });
+                    key
+                } else {
+                    self.put_item(None, item, TextGrowth::Mutable, out)
+                };
                 self.active_run.open_asks.push_back((key, kept));
                 if OPEN_ASKS_MAX < self.active_run.open_asks.len() {
                     self.close_oldest_ask_as_unanswered(out);
@@ -283,4 +292,15 @@ impl Transcript {
             self.put_notice(ItemKind::Withdrawal, "withdrawal", text, record, out);
         }
     }
+}
+
+/// Adds to an ask's item the call that it is about; arguments that the question has already are not
+/// repeated.
+fn add_call_to_ask(call: &Item<'static>, ask: &mut Item<'_>) {
+    ask.at_ms = call.at_ms;
+    ask.name.clone_from(&call.name);
+    ask.call.clone_from(&call.call);
+    ask.description.clone_from(&call.description);
+    let is_missing = |arguments: &&Cow<'static, str>| !ask.text.contains(&***arguments);
+    ask.arguments = call.arguments.as_ref().filter(is_missing).cloned();
 }

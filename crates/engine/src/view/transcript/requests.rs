@@ -1,11 +1,9 @@
 //! Requests to the model. If the source lists them, an open request is an item and blocks settling;
 //! otherwise a round becomes an item when it has ended, and blocks nothing.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
-use crate::event::{Event, Millis, Record, Usage, UsageScope};
+use crate::event::{CacheCounting, Event, Millis, Record, Usage, UsageScope};
 use crate::event_family;
 use crate::view::item::{Item, ItemKey, ItemKind, ItemState};
 use crate::view::patch::Patch;
@@ -19,6 +17,16 @@ pub(super) struct RequestItems {
     listing: RequestListing,
     open_requests: Vec<OpenRequest>,
     open_round: Option<OpenRound>,
+    /// How the source counts cached tokens, if that is known.
+    cache_counting: Option<CacheCounting>,
+}
+
+impl RequestItems {
+    /// Creates the state of a run of this dialect.
+    pub(super) fn of_dialect(dialect: &str) -> RequestItems {
+        let cache_counting = CacheCounting::of_dialect(dialect);
+        RequestItems { cache_counting, ..RequestItems::default() }
+    }
 }
 
 /// `Yes` if the source lists its requests.
@@ -61,8 +69,17 @@ enum Cost {
 
 impl From<Option<f64>> for Cost {
     fn from(usd: Option<f64>) -> Cost {
-        usd.map_or(Cost::Unpriced, Cost::Usd)
+        usd.map_or(Cost::Unpriced, |usd| Cost::Usd(round_cost(usd)))
     }
+}
+
+/// Rounds a cost to a billionth of a dollar, so that a sum of prices has no digits that only the
+/// addition made.
+fn round_cost(usd: f64) -> f64 {
+    const BILLION: f64 = 1e9;
+    let rounded = (usd * BILLION).round() / BILLION;
+    // Too large to be rounded so.
+    if rounded.is_finite() { rounded } else { usd }
 }
 
 /// Summary of an ended request, as JSON in the view's specified form.
@@ -73,6 +90,9 @@ struct RequestSummary<'a> {
     cost: Option<Cost>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens_in: Option<u64>,
+    /// Tokens in, cached ones included; only if there are cached ones and it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_in_total: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens_out: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,10 +109,14 @@ struct RequestSummary<'a> {
 
 impl RequestSummary<'_> {
     /// Summary of usage alone.
-    fn from_usage(usage: &Usage) -> RequestSummary<'static> {
+    fn from_usage(usage: &Usage, counting: Option<CacheCounting>) -> RequestSummary<'static> {
+        let is_cached = |count: Option<u64>| count.is_some_and(|count| 0 < count);
+        let has_cached = is_cached(usage.cache_read_tokens) || is_cached(usage.cache_write_tokens);
+        let counting = counting.filter(|_| has_cached);
         RequestSummary {
             cost: Some(usage.cost_usd.into()),
             tokens_in: usage.input_tokens,
+            tokens_in_total: counting.and_then(|known| known.total_input_tokens(usage)),
             tokens_out: usage.output_tokens,
             cache_reads: usage.cache_read_tokens,
             cache_writes: usage.cache_write_tokens,
@@ -172,7 +196,8 @@ impl Transcript {
         if self.active_run.requests.open_requests.iter().any(|open| open.id == request) {
             return;
         }
-        let mut item = Item::new(ItemKind::Request, &*record.run, request);
+        let id = self.base.ids().of_source(request);
+        let mut item = Item::new(ItemKind::Request, &*record.run, id);
         item.at_ms = record.at_ms;
         item.text = "{}".into();
         let key = self.put_item(None, item, TextGrowth::Mutable, out);
@@ -191,7 +216,9 @@ impl Transcript {
         else {
             return;
         };
+        let ids = self.base.ids();
         let requests = &mut self.active_run.requests;
+        let cache_counting = requests.cache_counting;
         let at =
             requests.open_requests.iter().position(|open| Some(&*open.id) == request.as_deref());
         let listed = at.map(|at| requests.open_requests.swap_remove(at));
@@ -206,7 +233,7 @@ impl Transcript {
             streaming_failed_message: failure.as_deref(),
             cancel_reason: cancel_reason.as_deref(),
             ..round.map_or_else(RequestSummary::default, |round| {
-                RequestSummary::from_usage(&round.usage)
+                RequestSummary::from_usage(&round.usage, cache_counting)
             })
         };
         let state = match (failure, cancel_reason, cost_usd) {
@@ -214,10 +241,10 @@ impl Transcript {
             (None, None, Some(_)) => ItemState::Done,
             (None, Some(_), _) | (None, None, None) => ItemState::Incomplete,
         };
-        let mut id = Cow::Borrowed(request.as_deref().unwrap_or_default());
+        let mut id = ids.of_source(request.as_deref().unwrap_or_default());
         if let Some(round) = requests.open_round.as_mut().filter(|_| request.is_none()) {
             round.listing = RequestListing::Yes;
-            id = Cow::Owned(format!("r{}", round.number));
+            id = ids.round(round.number);
         }
         let mut item = Item::new(ItemKind::Request, &*record.run, id);
         item.state = state;
@@ -242,11 +269,13 @@ impl Transcript {
         if round.listing == RequestListing::Yes {
             return;
         }
+        let cache_counting = self.active_run.requests.cache_counting;
         let account = RequestSummary {
             model: round.model.as_deref(),
-            ..RequestSummary::from_usage(&round.usage)
+            ..RequestSummary::from_usage(&round.usage, cache_counting)
         };
-        let mut item = Item::new(ItemKind::Request, &*record.run, format!("r{}", round.number));
+        let mut item =
+            Item::new(ItemKind::Request, &*record.run, self.base.ids().round(round.number));
         item.round = Some(round.number);
         item.at_ms = round.at_ms;
         item.state = state;
@@ -264,7 +293,8 @@ impl Transcript {
         for OpenRequest { key, id: request, at_ms, .. } in
             std::mem::take(&mut self.active_run.requests.open_requests)
         {
-            let mut item = Item::new(ItemKind::Request, &*record.run, request);
+            let id = self.base.ids().of_source(&request);
+            let mut item = Item::new(ItemKind::Request, &*record.run, id);
             item.at_ms = at_ms;
             item.state = UNFINISHED_STATE;
             item.text = RequestSummary { cost: Some(Cost::Unpriced), ..RequestSummary::default() }
@@ -284,10 +314,11 @@ impl Transcript {
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
+        let cache_counting = self.active_run.requests.cache_counting;
         self.put_notice(
             ItemKind::Notice,
             "usage",
-            RequestSummary::from_usage(usage).to_json(),
+            RequestSummary::from_usage(usage, cache_counting).to_json(),
             record,
             out,
         );

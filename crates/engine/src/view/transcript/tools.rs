@@ -1,6 +1,8 @@
-//! Tools: one item each, with arguments and output; an action has a second item for its result.
+//! Tools: one item each, with arguments and output; an action has a second item for its result, and
+//! so has a call that the person was asked about, because its own item becomes the ask's.
 //! Calls and output of a sub-agent go into the item of the tool that started it.
 
+mod asked;
 mod describe;
 mod output;
 
@@ -10,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::event::{Event, Record, StepId, ToolKind, ToolOutcome};
 use crate::event_family;
 use crate::tool::ToolDescription;
-use crate::view::item::{Item, ItemKey, ItemKind, step_item_id};
+use crate::view::item::{Item, ItemKey, ItemKind};
 use crate::view::output_limit::OutputLimit;
 use crate::view::patch::Patch;
 
@@ -30,7 +32,8 @@ pub(super) struct OpenTools {
 #[derive(Clone, Debug)]
 struct OpenTool {
     key: ItemKey,
-    /// Item of an action's result.
+    call_item: CallItem,
+    /// Item of the result of an action, or of a call that was asked about.
     result_key: Option<ItemKey>,
     call: CallIdentity,
     /// Description of the call, once its arguments are complete.
@@ -46,6 +49,15 @@ struct OpenTool {
     last_output_step: StepId,
     is_mid_line: bool,
     output_limit: OutputLimit,
+}
+
+/// What the item of a call is.
+#[derive(Clone, Debug)]
+enum CallItem {
+    /// The tool's own.
+    OwnItem,
+    /// The ask's, which asks about the call; with the beginning of the item of its result.
+    AskItem(Box<Item<'static>>),
 }
 
 /// Progress of a tool's arguments.
@@ -91,7 +103,7 @@ impl OpenTool {
 
     /// Returns true if the tool is a computer action.
     fn is_action(&self) -> bool {
-        self.item.as_ref().map_or(self.result_key.is_some(), |item| item.kind == ItemKind::Action)
+        self.call.kind == ToolKind::Action
     }
 }
 
@@ -127,6 +139,7 @@ impl Transcript {
             }
             Event::ToolEnded { step, outcome, detail } => {
                 self.append_sub_agent_call_once(*step, record, out);
+                self.put_result_of_asked_call_if_it_has_one(*step, *outcome, record, out);
                 self.describe_result_if_any(*step, *outcome, detail.as_deref(), out);
                 if let Some(detail) = detail.as_deref().filter(|detail| !detail.is_empty()) {
                     // On a new line after the output.
@@ -174,7 +187,7 @@ impl Transcript {
         }
         let kind_of_item =
             if *kind == ToolKind::Action { ItemKind::Action } else { ItemKind::Tool };
-        let mut item = Item::new(kind_of_item, &*record.run, step_item_id(step));
+        let mut item = Item::new(kind_of_item, &*record.run, self.base.ids().step(step));
         item.at_ms = record.at_ms;
         item.sort = Some(kind.as_str().into());
         item.name = Some(Cow::Borrowed(name));
@@ -208,6 +221,7 @@ impl Transcript {
             self.put_item(Some(ItemOwner::Step(step)), item.clone(), TextGrowth::Mutable, out);
         let tool = OpenTool {
             key,
+            call_item: CallItem::OwnItem,
             result_key: None,
             call,
             description: None,
@@ -273,7 +287,12 @@ impl Transcript {
         self.put_arguments_and_let_output_settle(step, out);
         self.append_omitted_note_if_any(step, out);
         let Some(tool) = self.active_run.tools.open.remove(&step) else { return };
-        for key in [Some(tool.key), tool.result_key].into_iter().flatten() {
+        let call_key = match tool.call_item {
+            CallItem::OwnItem => Some(tool.key),
+            // It waits for the answer.
+            CallItem::AskItem(_) => None,
+        };
+        for key in [call_key, tool.result_key].into_iter().flatten() {
             self.close_item_if_live(key, outcome.into(), out);
         }
     }

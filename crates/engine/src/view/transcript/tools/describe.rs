@@ -9,13 +9,13 @@ use crate::tool::{OpaqueStateFilter, ToolCall, ToolDescription, ToolResult};
 use crate::view::patch::Patch;
 
 use super::super::Transcript;
-use super::{ArgumentsOnPage, OpenTool};
+use super::{ArgumentsOnPage, CallItem, OpenTool};
 
 /// Name, kind and server of a called tool, and the filter of its output.
 #[derive(Clone, Debug)]
 pub(super) struct CallIdentity {
     pub(super) name: String,
-    kind: ToolKind,
+    pub(super) kind: ToolKind,
     server: Option<String>,
     opaque_filter: OpaqueStateFilter,
 }
@@ -82,8 +82,18 @@ impl Transcript {
         let Some(tool) = self.active_run.tools.open.get_mut(&step) else { return };
         let Some(mut description) = tool.description.clone() else { return };
         description.add_result(ToolResult { output: &tool.result_start, outcome, detail });
-        if tool.description.as_ref() != Some(&description) && self.settling.is_live(tool.key) {
-            out(Patch::Describe { key: tool.key, description });
+        if tool.description.as_ref() == Some(&description) {
+            return;
+        }
+        let key = match tool.call_item {
+            CallItem::OwnItem => Some(tool.key),
+            CallItem::AskItem(_) => {
+                *description = description.of_result_alone();
+                tool.result_key
+            }
+        };
+        if let Some(key) = key.filter(|key| self.settling.is_live(*key)) {
+            out(Patch::Describe { key, description });
         }
     }
 }

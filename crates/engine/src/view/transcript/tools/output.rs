@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use crate::event::{Image, ImageOwner, Record, StepId};
 use crate::view::image_ref::ImageRef;
-use crate::view::item::{Item, ItemKey, ItemKind, step_item_id};
+use crate::view::item::{Item, ItemKey, ItemKind};
 use crate::view::patch::Patch;
 
 use super::super::settling::TextGrowth;
 use super::super::{Attachment, ItemOwner, Transcript};
-use super::{ArgumentsState, CallDisplay};
+use super::{ArgumentsState, CallDisplay, CallItem};
 
 impl Transcript {
     /// Writes a sub-agent's call into its tool's item, once.
@@ -97,23 +97,40 @@ impl Transcript {
         if tool.item.as_ref().is_some_and(|item| item.text.is_empty()) {
             tool.put_again_if_stale(out);
         }
-        if !tool.is_action() {
+        if matches!(tool.call_item, CallItem::OwnItem) && !tool.is_action() {
             if tool.arguments_state == ArgumentsState::Complete {
                 tool.item = None;
             }
             return Some((root, tool.key));
         }
-        if let Some(key) = tool.result_key {
-            return Some((root, key));
+        Some((root, self.ensure_result_item(root, record, out)?))
+    }
+
+    /// Returns the item of a tool's result that is apart from its call; puts it if it is missing.
+    pub(super) fn ensure_result_item<'r>(
+        &mut self,
+        root: StepId,
+        record: &'r Record<'_>,
+        out: &mut impl FnMut(Patch<'r>),
+    ) -> Option<ItemKey> {
+        let id = self.base.ids().step_result(root);
+        let tool = self.active_run.tools.open.get_mut(&root)?;
+        if tool.result_key.is_some() {
+            return tool.result_key;
         }
-        let mut item =
-            Item::new(ItemKind::Action, &*record.run, format!("{}r", step_item_id(root)));
+        let mut item = match &tool.call_item {
+            CallItem::AskItem(result) if !tool.is_action() => (**result).clone(),
+            CallItem::AskItem(_) | CallItem::OwnItem => {
+                let mut item = Item::new(ItemKind::Action, record.run.to_string(), id);
+                item.sort = Some("result".into());
+                item.name = Some(tool.call.name.clone().into());
+                item
+            }
+        };
         item.at_ms = record.at_ms;
-        item.sort = Some("result".into());
-        item.name = Some(tool.call.name.clone().into());
         let key = self.put_item(Some(ItemOwner::Step(root)), item, TextGrowth::AppendOnly, out);
         self.active_run.tools.open.get_mut(&root)?.result_key = Some(key);
-        Some((root, key))
+        Some(key)
     }
 
     /// Attaches an image to its message or tool; puts an item if one is missing.
