@@ -18,9 +18,9 @@ use millpond_engine::view::{Thinking, ViewName};
 use millpond_engine::wire::{Encoder, FrameFormat, StreamKind};
 use millpond_terminal::tty::query_size;
 
-use crate::args::{CompareArgs, Pace, ShowOutput};
+use crate::args::{CompareArgs, Pace};
 use crate::show::input::{InputReader, ReadControl};
-use crate::show::stream_summary::{SESSION_ID, StreamSummary};
+use crate::show::stream_summary::{PrintedContent, SESSION_ID, StreamSummary};
 use crate::show::{
     CommandError, load_ingest_options, print_ending_and_return_status, print_to_stderr,
 };
@@ -49,7 +49,7 @@ fn compare_views(args: &CompareArgs) -> Result<ExitCode, CommandError> {
     ingest.finish(*played.as_ref().unwrap_or(&InputEnd::EndOfInput), None, &mut comparison);
     let tally = comparison.write_output(args)?;
     match played {
-        Ok(_) => Ok(print_ending_and_return_status(&tally, ShowOutput::Text)),
+        Ok(_) => Ok(print_ending_and_return_status(&tally)),
         Err(words) => Err(CommandError { message: words, exit_status: 3 }),
     }
 }
@@ -144,7 +144,11 @@ impl ComparisonSink {
 
     /// Writes the HTML page, or prints the text columns.
     fn write_output(self, args: &CompareArgs) -> Result<StreamSummary, CommandError> {
-        let ComparisonSink { columns, output: form, tally, stop_after: at, .. } = self;
+        let ComparisonSink { columns, output: form, mut tally, stop_after: at, .. } = self;
+        let of_column = |column: &ViewColumn| PrintedContent::of_page(column.encoder.page());
+        if columns.iter().map(of_column).any(|printed| printed == PrintedContent::Something) {
+            tally.printed = PrintedContent::Something;
+        }
         let last = tally.event_count.saturating_sub(1);
         let too_large = matches!(&form, CompareOutput::Page(page) if page.is_too_large());
         if let Some(at) = at.filter(|at| last < *at && !too_large) {

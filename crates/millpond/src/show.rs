@@ -16,11 +16,11 @@ use millpond_engine::event::{FailureReason, Outcome, Reply, StopReason};
 use millpond_engine::ingest::{Ingest, IngestOptions};
 use millpond_engine::run::{InputEnd, SourceOptions};
 
-use crate::args::{InputArgs, ShowArgs, ShowOutput, SourceArgs, TagsFileError};
+use crate::args::{InputArgs, ShowArgs, SourceArgs, TagsFileError};
 use input::{InputReader, ReadControl};
 use printer::Printer;
 use recording::Recorder;
-use stream_summary::StreamSummary;
+use stream_summary::{PrintedContent, StreamSummary};
 
 /// Prints one line to standard error, prefixed with `millpond: `.
 #[allow(clippy::print_stderr, reason = "the only place that prints messages")]
@@ -93,7 +93,7 @@ fn show_stream(args: &ShowArgs) -> Result<ExitCode, CommandError> {
     let tally = printer.finish().map_err(|e| CommandError::new(format!("cannot write: {e}")))?;
     match (played, tally) {
         (Err(words), _) => Err(CommandError { message: words, exit_status: 3 }),
-        (Ok(_), Some(tally)) => Ok(print_ending_and_return_status(&tally, args.resolve_output())),
+        (Ok(_), Some(tally)) => Ok(print_ending_and_return_status(&tally)),
         (Ok(_), None) => Ok(ExitCode::SUCCESS),
     }
 }
@@ -130,10 +130,7 @@ fn describe_unrecognised_input(tally: &StreamSummary) -> String {
 }
 
 /// Prints how the run ended, unless it simply completed, and returns the exit status.
-pub(crate) fn print_ending_and_return_status(
-    tally: &StreamSummary,
-    output: ShowOutput,
-) -> ExitCode {
+pub(crate) fn print_ending_and_return_status(tally: &StreamSummary) -> ExitCode {
     let Some(ending) = &tally.ending else { return ExitCode::SUCCESS };
     let detail = ending.detail.as_deref();
     let with = |words: &str| match detail {
@@ -144,7 +141,9 @@ pub(crate) fn print_ending_and_return_status(
         Outcome::Completed if ending.stop == Some(StopReason::Length) => {
             (with("reply cut off by a length limit"), 3)
         }
-        Outcome::Completed if ending.reply == Reply::None && output != ShowOutput::Events => {
+        Outcome::Completed
+            if ending.reply == Reply::None && tally.printed == PrintedContent::Nothing =>
+        {
             (with("completed, but nothing to show"), 0)
         }
         Outcome::Completed if 0 < tally.unreadable_count => ("completed".to_owned(), 0),

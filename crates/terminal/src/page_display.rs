@@ -8,7 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use millpond_engine::view::{ItemKind, Page, Patch, ViewName};
+use millpond_engine::view::patch::Ask;
+use millpond_engine::view::{Page, Patch, ViewName};
 
 use crate::limits::{FRAME_INTERVAL, TICK_INTERVAL};
 use crate::output::RowOutput;
@@ -126,10 +127,8 @@ impl DisplayLoop {
 
 /// Pushes rows for open asks that are not items of the page.
 fn push_rows_of_asks_without_item(page: &Page, options: RenderOptions, rows: &mut Vec<Row>) {
-    let is_item = |id: &str| {
-        page.items.values().rev().any(|item| item.kind == ItemKind::Ask && item.id == id)
-    };
-    for ask in page.asks.iter().filter(|ask| !is_item(&ask.id)) {
+    let is_item = |ask: &Ask<'_>| page.items.values().rev().any(|item| item.is_of_ask(ask));
+    for ask in page.asks.iter().filter(|ask| !is_item(ask)) {
         push_wrapped_text(
             rows,
             options,

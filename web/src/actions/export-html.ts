@@ -92,7 +92,8 @@ function nestedSteps({ steps = [] }: Item, options: RenderOptions): string {
 function askHtml(item: Item, strings: Strings): string {
   const answer = item.result ?? item.label;
   const answered = answer ? `<p>${escapeHtml(`${strings.answer}: ${answerText(answer, strings)}`)}</p>` : "";
-  return `<div class="ask"><p class="aside">${escapeHtml(askHeading(item.sort, strings))}</p><pre dir="ltr">${escapeHtml(escapeHiddenCharacters(item.text ?? ""))}</pre>${answered}</div>`;
+  const call = item.arguments ? `<pre dir="ltr">${escapeHtml(escapeHiddenCharacters(item.arguments))}</pre>` : "";
+  return `<div class="ask"><p class="aside">${escapeHtml(askHeading(item.sort, strings))}</p><pre dir="ltr">${escapeHtml(escapeHiddenCharacters(item.text ?? ""))}</pre>${call}${answered}</div>`;
 }
 
 function imagesHtml({ images = [] }: Item, { imageUrls, strings }: RenderOptions): string {

@@ -121,7 +121,7 @@ function itemMarkdown(item: Item, strings: Strings): string {
     case "reasoning":
       return `*${strings.thinking}*\n\n${blockquote(text)}`;
     case "ask":
-      return [`*${askHeading(item.sort, strings)}*`, fencedBlock(escapeHiddenCharacters(text)), answerLine(item, strings)].filter(Boolean).join("\n\n");
+      return [`*${askHeading(item.sort, strings)}*`, fencedBlock(escapeHiddenCharacters(text)), fencedBlock(item.arguments && escapeHiddenCharacters(item.arguments)), answerLine(item, strings)].filter(Boolean).join("\n\n");
     case "request":
       return "";
     default:

@@ -186,6 +186,7 @@ export const en = {
   request: "Request",
   requestCancelled: "cancelled",
   tokens: (count: string) => `${count} tokens`,
+  tokensFromCache: (count: string) => `${count} from cache`,
   priceUnknown: "price unknown",
   pendingAsks: "Waiting for your answer",
   allowTool: (tool: string) => `Allow ${tool}?`,

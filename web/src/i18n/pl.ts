@@ -187,6 +187,7 @@ export const pl: Strings = {
   request: "Zapytanie",
   requestCancelled: "anulowane",
   tokens: (count) => `tokeny: ${count}`,
+  tokensFromCache: (count) => `z pamięci podręcznej: ${count}`,
   priceUnknown: "cena nieznana",
   pendingAsks: "Czeka na twoją odpowiedź",
   allowTool: (tool) => `Zezwolić na ${tool}?`,

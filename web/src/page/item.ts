@@ -76,5 +76,6 @@ function renderAsk(item: Item, strings: Strings): TemplateResult {
   return html`<div class="card small">
     <span class="muted">${heading}</span>
     <pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.text ?? "")}</pre>
+    ${item.arguments ? html`<pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.arguments)}</pre>` : nothing}
   </div>`;
 }

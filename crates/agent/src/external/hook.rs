@@ -141,7 +141,8 @@ impl HookServer {
             kind,
             text: &escape_invisible_chars(&text),
             options: vec![option("allow", "Allow once"), option("deny", "Deny")],
-            step: out.last_started_step_id(),
+            // The hook does not say which of several started calls it is for.
+            step: None,
             digest: None,
             expires_at_ms: None,
         });

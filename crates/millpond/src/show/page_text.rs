@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use millpond_engine::event::Outcome;
+use millpond_engine::view::patch::Ask;
 use millpond_engine::view::{Item, ItemKind, ItemState, Page};
-use millpond_terminal::page::cost::format_cost_suffix_from_json as cost_words;
+use millpond_terminal::page::cost::request_text;
 use millpond_terminal::page::status::status_text;
 use millpond_terminal::page::tool_details::{
     exit_status_text, folded_headline, is_output_shown, output_without_exit_status,
@@ -23,11 +24,8 @@ fn item_text(item: &Item<'_>) -> String {
         ItemKind::Reasoning => format!("(thinking) {}", item.text),
         ItemKind::Tool | ItemKind::Entry | ItemKind::Action => tool_card_text(item),
         ItemKind::Steps => steps_text(item),
-        ItemKind::Ask => match answer_text(item) {
-            Some(answer) => format!("? {}\n    {answer}", item.text),
-            None => format!("? {}", item.text),
-        },
-        ItemKind::Request => format!("* request{}", cost_words(&item.text)),
+        ItemKind::Ask => ask_text(item),
+        ItemKind::Request => format!("* {}", request_text(item)),
         ItemKind::Checkpoint => format!("* checkpoint {}", item.text),
         ItemKind::Notice => format!("* {}", notice_text(item)),
         ItemKind::Error => format!("! {}", item.text),
@@ -61,23 +59,38 @@ fn state_label(item: &Item<'_>) -> &'static str {
     }
 }
 
+/// The question, the call that it is about as far as the question does not say it, and the answer.
+fn ask_text(item: &Item<'_>) -> String {
+    let mut text = format!("? {}", item.text);
+    push_call_details(item, &mut text);
+    push_indented(answer_text(item).as_deref().unwrap_or_default(), &mut text);
+    text
+}
+
 fn tool_card_text(item: &Item<'_>) -> String {
     let mut text = tool_line(item, &tool_headline(item));
-    let mut add = |part: &str| {
-        if !part.trim().is_empty() {
-            let _ = write!(text, "\n    {}", part.trim_end().replace('\n', "\n    "));
-        }
-    };
-    add(undescribed_arguments(item));
-    for line in tool_detail_lines(item) {
-        add(&line.text);
-    }
+    push_call_details(item, &mut text);
     if is_output_shown(item) {
-        for text in [Some(&*item.text), item.result.as_deref()].into_iter().flatten() {
-            add(output_without_exit_status(item, text));
+        for output in [Some(&*item.text), item.result.as_deref()].into_iter().flatten() {
+            push_indented(output_without_exit_status(item, output), &mut text);
         }
     }
     text
+}
+
+/// Pushes the arguments of a call, and its changes, tasks and sources.
+fn push_call_details(item: &Item<'_>, text: &mut String) {
+    push_indented(undescribed_arguments(item), text);
+    for line in tool_detail_lines(item) {
+        push_indented(&line.text, text);
+    }
+}
+
+/// Pushes a text in new lines with an indent, unless it is blank.
+fn push_indented(part: &str, text: &mut String) {
+    if !part.trim().is_empty() {
+        let _ = write!(text, "\n    {}", part.trim_end().replace('\n', "\n    "));
+    }
 }
 
 /// Headline of a tool call with its state: `* $ cargo test (failed, exit status 101)`.
@@ -124,10 +137,8 @@ pub(crate) fn render_page_text(picture: &Page) -> String {
 
 /// Text of the open asks that are not already items of the page.
 fn texts_of_asks_without_item(picture: &Page) -> Vec<String> {
-    let is_item = |id: &str| {
-        picture.items.values().rev().any(|item| item.kind == ItemKind::Ask && item.id == id)
-    };
-    let open = picture.asks.iter().filter(|ask| !is_item(&ask.id));
+    let is_item = |ask: &Ask<'_>| picture.items.values().rev().any(|item| item.is_of_ask(ask));
+    let open = picture.asks.iter().filter(|ask| !is_item(ask));
     open.map(|ask| {
         let options: Vec<&str> = ask.options.iter().map(|option| &*option.label).collect();
         let options = options.join(" / ");
@@ -163,14 +174,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_request_cost_is_told_in_words() {
-        let json = r#"{"cost":0.25,"tokensIn":20,"tokensOut":30,"model":"heron-2"}"#;
-        assert_eq!(cost_words(json), " to heron-2: 20 tokens in, 30 tokens out, $0.25");
-        assert_eq!(cost_words(r#"{"tokensOut":1}"#), ": 1 token out");
-        assert_eq!(cost_words(r#"{"cost":null}"#), "");
-        assert_eq!(cost_words("{}"), "");
-        assert_eq!(cost_words(r#"{"cancelReason":"user"}"#), ": cancelled: user");
-        assert_eq!(cost_words("not JSON"), "");
+    fn t3_a_request_in_progress_does_not_look_like_one_that_is_done() {
+        let mut item = Item::new(ItemKind::Request, "r1", "r0");
+        assert_eq!(item_text(&item), "* request (in progress)");
+        item.state = ItemState::Done;
+        item.text = r#"{"cost":0.25,"tokensIn":20,"tokensOut":30,"model":"heron-2"}"#.into();
+        assert_eq!(item_text(&item), "* request to heron-2: 20 tokens in, 30 tokens out, $0.25");
     }
 
     #[test]
@@ -197,5 +206,33 @@ mod tests {
             picture.items.insert(millpond_engine::view::ItemKey(key), item);
         }
         assert_eq!(render_page_text(&picture), "text 0\n");
+    }
+
+    #[test]
+    fn a_folded_step_has_its_target_also_if_its_arguments_say_more() {
+        let call = millpond_engine::tool::ToolCall {
+            name: "Edit",
+            kind: millpond_engine::event::ToolKind::Function,
+            server: None,
+            arguments: r#"{"file_path":"pond.md","other":1}"#,
+        };
+        let mut step = Item::new(ItemKind::Tool, "r1", "s0");
+        step.state = ItemState::Done;
+        step.name = Some("Edit".into());
+        step.description = Some(Box::new(call.describe()));
+        let mut control = Item::new(ItemKind::Steps, "r1", "r0");
+        control.state = ItemState::Done;
+        control.steps.push(step);
+        assert_eq!(item_text(&control), "+ Steps\n    * Edit pond.md (done)");
+    }
+
+    #[test]
+    fn t11_an_ask_has_the_call_that_it_is_about() {
+        let mut ask = Item::new(ItemKind::Ask, "r1", "a");
+        ask.text = "Run it?".into();
+        ask.arguments = Some(r#"{"n":1}"#.into());
+        assert_eq!(item_text(&ask), "? Run it?\n    {\"n\":1}");
+        ask.result = Some("allow".into());
+        assert_eq!(item_text(&ask), "? Run it?\n    {\"n\":1}\n    answered: allow");
     }
 }

@@ -5,13 +5,13 @@ use std::io::{IsTerminal, Write};
 use millpond_engine::event::{Event, Millis, Record, Sink, Trace};
 use millpond_engine::view::reply::ReplyCandidates;
 use millpond_engine::view::text::{TextPatch, TextView};
-use millpond_engine::view::{View, ViewOptions};
+use millpond_engine::view::{ItemKind, Patch, View, ViewOptions};
 use millpond_engine::wire::{Encoder, FrameFormat, StreamKind, sse};
 use millpond_terminal::output::RowOutput;
 use millpond_terminal::page_display::PageDisplay;
 
 use super::page_text::render_page_text;
-use super::stream_summary::{SESSION_ID, StreamSummary};
+use super::stream_summary::{PrintedContent, SESSION_ID, StreamSummary};
 use super::{control_chars, print_to_stderr};
 use crate::args::{ShowArgs, ShowOutput};
 use crate::stream_debug::DebugOutput;
@@ -48,6 +48,7 @@ struct StdoutWriter {
     out: std::io::BufWriter<std::io::Stdout>,
     is_terminal: bool,
     first_error: Option<std::io::Error>,
+    printed: PrintedContent,
 }
 
 impl StdoutWriter {
@@ -118,7 +119,8 @@ impl Printer {
         let stdout = std::io::stdout();
         let is_terminal = stdout.is_terminal();
         let out = std::io::BufWriter::new(stdout);
-        let stdout = StdoutWriter { out, is_terminal, first_error: None };
+        let stdout =
+            StdoutWriter { out, is_terminal, first_error: None, printed: PrintedContent::Nothing };
         let shows_view = matches!(args.resolve_output(), ShowOutput::Screen | ShowOutput::Frames)
             || args.has_explicit_view();
         let debug = DebugOutput::new(&args.stream_debug, shows_view.then(|| args.stream_kind()));
@@ -140,6 +142,7 @@ impl Printer {
     /// Flushes and ends the live view. Returns `None` if the reader closed the output early.
     pub(super) fn finish(mut self) -> std::io::Result<Option<StreamSummary>> {
         self.flush();
+        self.tally.printed = self.stdout.printed;
         let watched = match self.mode {
             PrintMode::Screen { display, .. } => display.finish().err(),
             _ => None,
@@ -161,7 +164,12 @@ impl PrintMode {
         };
         match self {
             PrintMode::Screen { view, display } => {
-                view.apply(record, &mut |patch| display.send_patch(patch));
+                view.apply(record, &mut |patch| {
+                    if matches!(&patch, Patch::Put { item, .. } if item.kind != ItemKind::User) {
+                        screen.printed = PrintedContent::Something;
+                    }
+                    display.send_patch(patch);
+                });
             }
             PrintMode::Frames { encoder, line } => encoder.push(record, &mut |frame| {
                 line.clear();
@@ -171,11 +179,15 @@ impl PrintMode {
             PrintMode::Page { encoder } => {
                 encoder.push(record, &mut |_| {});
                 if ended.is_some() {
+                    screen.printed = PrintedContent::of_page(encoder.page());
                     screen.write_text_neutralised_on_terminal(&render_page_text(encoder.page()));
                 }
             }
             PrintMode::Text(view) => view.apply(&record.event, &mut |patch| match patch {
-                TextPatch::Append(text) => screen.write_text_neutralised_on_terminal(text),
+                TextPatch::Append(text) => {
+                    screen.printed = PrintedContent::Something;
+                    screen.write_text_neutralised_on_terminal(text);
+                }
                 TextPatch::Withdrawn { messages } => {
                     screen.flush();
                     print_to_stderr(&format!(
@@ -196,7 +208,10 @@ impl PrintMode {
                     }
                 }
             }
-            PrintMode::Events => screen.write_record_json(record),
+            PrintMode::Events => {
+                screen.printed = PrintedContent::Something;
+                screen.write_record_json(record);
+            }
         }
     }
 }

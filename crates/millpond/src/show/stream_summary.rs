@@ -1,6 +1,7 @@
 //! Numbers the events of a stream as records, and keeps counts and the ending.
 
 use millpond_engine::event::{Ending, Event, Millis, Record, Trace, UnrecognisedReason};
+use millpond_engine::view::{Item, ItemKind, ItemState, Page};
 
 use super::print_to_stderr;
 use crate::args::InputArgs;
@@ -14,6 +15,28 @@ pub(crate) const SESSION_ID: &str = "show";
 /// Characters of the first line of an unrecognised input that are printed.
 const FIRST_LINE_CHARS_MAX: usize = 60;
 
+/// What the output has of a run, for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PrintedContent {
+    /// Nothing, or only what the person wrote.
+    Nothing,
+    /// Text, steps or notices; or the output is not for a person.
+    Something,
+}
+
+impl PrintedContent {
+    /// What the text of this page has.
+    pub(crate) fn of_page(page: &Page) -> PrintedContent {
+        let is_content =
+            |item: &Item<'_>| item.kind != ItemKind::User && item.state != ItemState::Withdrawn;
+        if page.items.values().any(is_content) {
+            PrintedContent::Something
+        } else {
+            PrintedContent::Nothing
+        }
+    }
+}
+
 /// Event count, unreadable frame count and ending of one stream.
 #[derive(Debug)]
 pub(crate) struct StreamSummary {
@@ -23,6 +46,7 @@ pub(crate) struct StreamSummary {
     /// Start of the first unrecognised frame.
     pub(crate) first_unrecognised: Option<String>,
     pub(crate) ending: Option<Ending<'static>>,
+    pub(crate) printed: PrintedContent,
     reports_dialect: bool,
 }
 
@@ -34,6 +58,7 @@ impl StreamSummary {
             unreadable_count: 0,
             first_unrecognised: None,
             ending: None,
+            printed: PrintedContent::Nothing,
             reports_dialect,
         }
     }

@@ -363,3 +363,28 @@ fn f5_a_finish_word_that_cannot_be_one_is_wrong_usage() {
     assert_eq!((ran.stdout.as_str(), ran.status), ("a \n", 0));
     assert!(ran.stderr.contains("`!DONE` is safer"), "{}", ran.stderr);
 }
+
+#[test]
+fn nothing_to_show_is_said_only_if_nothing_was_printed() {
+    let chat = |id: &str, delta: &str, finish: &str| {
+        format!(
+            "data: {{\"id\":\"{id}\",\"choices\":[{{\"delta\":{delta},\"finish_reason\":\"{finish}\"}}]}}\n\n"
+        )
+    };
+    let call = r#"{"content":"I look.","tool_calls":[{"index":0,"id":"c","function":{"name":"look","arguments":"{}"}}]}"#;
+    let only_call = call.replace("I look.", "");
+    let text_first = chat("1", call, "tool_calls") + &chat("2", "{}", "stop");
+    let call_first = chat("1", &only_call, "tool_calls") + &chat("2", "{}", "stop");
+    for (arguments, input, printed, is_said) in [
+        (&["show", "-q"][..], &text_first, "I look.", false),
+        (&["show", "-q", "-o", "final"][..], &text_first, "", true),
+        (&["show", "-q"][..], &call_first, "", true),
+        (&["show", "-q", "--view", "transcript"][..], &call_first, "look", false),
+        (&["show", "-q", "--view", "bubbles"][..], &call_first, "", true),
+    ] {
+        let ran = run_with_input(arguments, input.as_bytes());
+        assert!(ran.stdout.contains(printed), "{arguments:?} {ran:?}");
+        let said = ran.stderr.contains("nothing to show");
+        assert_eq!((said, ran.status), (is_said, 0), "{arguments:?} {ran:?}");
+    }
+}

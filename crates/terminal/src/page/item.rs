@@ -2,7 +2,7 @@
 
 use millpond_engine::view::{Item, ItemKind, ItemState};
 
-use super::cost::format_cost_suffix_from_json;
+use super::cost::{request_text, usage_text};
 use super::images::{PageImages, RowPhase};
 use super::tool_details::{
     DetailKind, exit_status_text, folded_headline, is_output_shown, output_without_exit_status,
@@ -83,8 +83,13 @@ pub(super) fn item_rows(
         ItemKind::Steps => push_steps_row(item, options, &mut rows),
         ItemKind::Ask => push_ask_rows(item, options, &mut rows),
         ItemKind::Request => {
-            let words = format!("request{}", format_cost_suffix_from_json(&item.text));
-            push_wrapped_text(&mut rows, options, ("· ", Style::DIM), &words, Style::DIM);
+            push_wrapped_text(
+                &mut rows,
+                options,
+                ("· ", Style::DIM),
+                &request_text(item),
+                Style::DIM,
+            );
         }
         ItemKind::Checkpoint => {
             let words = format!("checkpoint {}", item.text);
@@ -252,6 +257,9 @@ fn push_steps_row(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) 
 
 fn push_ask_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
     push_wrapped_text(rows, options, ("? ", WARNING_STYLE), &item.text, Style::PLAIN);
+    // The call that the person is asked about, as far as the question does not say it.
+    push_output_rows(undescribed_arguments(item), options, rows);
+    push_detail_rows(item, options, rows);
     if let Some(answer) = answer_text(item) {
         push_wrapped_text(rows, options, ("  ", Style::PLAIN), &answer, Style::DIM);
     }
@@ -269,7 +277,7 @@ fn push_notice_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>
 /// Returns the text of a notice with its label.
 pub fn notice_text(item: &Item<'_>) -> String {
     match item.sort.as_deref() {
-        Some("usage") => format!("total{}", format_cost_suffix_from_json(&item.text)),
+        Some("usage") => usage_text(&item.text),
         Some("retry") => format!("retry: {}", item.text),
         Some("warning") => format!("warning: {}", item.text),
         Some("compaction") => format!("context compacted: {}", item.text),
