@@ -3,13 +3,14 @@
 
 use millpond_engine::event::{Event, NoticeLevel, ToolOutcome, UnrecognisedReason};
 use millpond_engine::run::grammar::EventOrderChecker;
-use millpond_engine::view::{ItemKind, ItemState, ViewName};
+use millpond_engine::view::{ItemKind, ItemState, Thinking, ViewName};
+use millpond_engine::wire::StreamKind;
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::event_queries::ingest_fixture;
 use crate::support::{RecordedEvents, ingest_whole};
-use crate::views::{final_page, to_records};
+use crate::views::{encode_records, final_page, to_records};
 
 fn is_lost(event: &Event<'_>) -> bool {
     matches!(event, Event::Withdrawn { .. } | Event::Unrecognised { .. })
@@ -49,6 +50,26 @@ fn transcript_t5_x8_what_a_dead_run_left_partial_is_kept_and_closed() {
     assert!(page.items.values().all(|item| item.state != ItemState::Live));
     let question = page.items.values().find(|item| item.kind == ItemKind::Ask).unwrap();
     assert_eq!((&*question.text, question.state), ("Whi", ItemState::Incomplete));
+}
+
+#[test]
+fn transcript_t8_reasoning_that_its_source_rewrites_settles_whole() {
+    let reasoning = |text: &str, partial: bool| {
+        let line =
+            json!({"ts": 2, "type": "say", "say": "reasoning", "text": text, "partial": partial});
+        format!("{line}\n")
+    };
+    let request =
+        json!({"ts": 1, "type": "say", "say": "api_req_started", "text": r#"{"cost":1}"#});
+    let stream = format!("{request}\n{}{}", reasoning("one\ntwo", true), reasoning("three", false));
+    let kept = ingest_whole(stream.as_bytes());
+    assert_eq!(kept.reasoning_steps(), ["one\ntwo", "three"]);
+    let kind = StreamKind { thinking: Thinking::Show, ..StreamKind::new(ViewName::Transcript) };
+    let (_, page) = encode_records(kind, &to_records(&kept));
+    let shown = page.items.values().filter(|item| item.kind == ItemKind::Reasoning);
+    let shown: String = shown.map(|item| &*item.text).collect();
+    assert_eq!(shown, "three");
+    assert!(page.items.values().all(|item| item.kind != ItemKind::Withdrawal));
 }
 
 #[test]

@@ -41,15 +41,17 @@ impl Writer<'_> {
         self.end_round(None);
     }
 
-    /// Ends the open reasoning steps with ids among `steps` and withdraws all of them.
-    pub(crate) fn withdraw_reasoning(&mut self, steps: Vec<StepId>) {
+    /// Withdraws reasoning steps and ends those that are open; in this order, because the end of a
+    /// step lets its text settle.
+    pub(crate) fn withdraw_reasoning(&mut self, steps: &[StepId]) {
         if steps.is_empty() {
             return;
         }
-        for step in &steps {
+        let withdrawn = Event::Withdrawn { messages: Vec::new(), steps: steps.to_vec() };
+        self.emitter.emit_after_deferred_ends(withdrawn);
+        for step in steps {
             self.end_identified_reasoning_if_open(*step);
         }
-        self.emitter.emit_after_deferred_ends(Event::Withdrawn { messages: Vec::new(), steps });
     }
 
     /// Emits the held text and closes the open reasoning and the messages from `first_message` on,

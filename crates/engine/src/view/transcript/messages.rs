@@ -145,7 +145,7 @@ impl Transcript {
                         Item::new(ItemKind::Reasoning, &*record.run, self.base.ids().step(*step));
                     item.at_ms = record.at_ms;
                     item.text = Cow::Borrowed(text);
-                    self.put_item(Some(owner), item, TextGrowth::AppendOnly, out);
+                    self.put_item(Some(owner), item, self.active_run.text_growth, out);
                 }
             }
             (Event::ReasoningEnded { step, .. }, Thinking::Show) => {

@@ -179,7 +179,7 @@ impl ThoughtDraft {
         if let Some(rest) = whole.strip_prefix(&self.text) {
             return self.append_text(rest, lifetime, out);
         }
-        out.withdraw_reasoning(std::mem::take(&mut self.steps));
+        out.withdraw_reasoning(&std::mem::take(&mut self.steps));
         self.text.clear();
         self.blank_bytes = 0;
         self.append_text(whole, lifetime, out);
