@@ -9,7 +9,7 @@ import type { Item, Patch } from "../../packages/client/src/protocol.ts";
 import { expect, test, type Page } from "@playwright/test";
 import type { ShownItem } from "../../harness/page-harness.ts";
 import { serve, type Site } from "../markdown/site.ts";
-import { lettersOf, markdownText } from "./markdown-text.ts";
+import { expectedText, lettersOf, spaceless } from "./expected-text.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../../fixtures");
 const VIEWS = ["latest", "steps", "bubbles", "transcript", "sentences"];
@@ -50,49 +50,23 @@ function goldens(view: string): Golden[] {
   });
 }
 
-const STATE_WORDS: Record<string, string> = { live: "running", pending: "waiting for the result", called: "called", failed: "failed", denied: "denied", incomplete: "interrupted" };
-
-/** What an item must show; undefined where only a part is compared. */
-function expectedText(item: Item): { whole: string } | { parts: string[] } {
-  const text = item.text ?? "";
-  const stateWord = STATE_WORDS[item.state] ?? "";
-  switch (item.kind) {
-    case "user":
-      return { whole: text };
-    case "text":
-      return { whole: markdownText(text) + (item.citations?.length ? `Sources ${item.citations.length}` : "") + (item.state === "incomplete" ? "interrupted" : "") };
-    case "reasoning":
-      return { whole: `Thinking${item.state === "live" ? stateWord : ""}` };
-    case "steps":
-      return { whole: item.state === "live" ? "" : (item.label ?? "") };
-    case "error":
-      return { whole: text };
-    case "withdrawal":
-      return { whole: "An earlier message was withdrawn" };
-    case "checkpoint":
-      return { parts: ["Checkpoint saved", text.slice(0, 12)] };
-    case "request":
-      return { parts: ["Request"] };
-    case "notice":
-      return { parts: item.sort === "usage" || item.sort === "attachment" ? [] : [text] };
-    case "ask":
-      return { parts: [text, item.result ?? ""] };
-    default:
-      return { parts: [item.name ?? "", stateWord] };
-  }
-}
-
 /** The difference between an item and what is shown of it, if any. */
 function itemError(item: Item, shown: ShownItem): string | undefined {
   if (item.state === "withdrawn") return shown.text.trim() ? `withdrawn, but shows ${shown.text}` : undefined;
-  const seen = lettersOf(shown.text);
   const expected = expectedText(item);
   if ("parts" in expected) {
-    const missing = expected.parts.find((part) => !seen.includes(lettersOf(part)));
-    // What an answer is called is not what it is.
-    return missing && item.kind !== "ask" ? `${missing} is missing in ${shown.text}` : undefined;
+    // In this order, and each once.
+    let rest = spaceless(shown.text);
+    for (const part of expected.parts.map(spaceless)) {
+      const place = rest.indexOf(part);
+      if (place < 0) return `${part} is missing in ${shown.text}`;
+      rest = rest.slice(place + part.length);
+      if (part && rest.includes(part)) return `${part} is twice in ${shown.text}`;
+    }
+    return undefined;
   }
-  return seen === lettersOf(expected.whole) ? undefined : `shows ${JSON.stringify(shown.text)}, not ${JSON.stringify(expected.whole)}`;
+  const [seen, wanted] = "exact" in expected ? [spaceless(shown.text), spaceless(expected.exact)] : [lettersOf(shown.text), lettersOf(expected.letters)];
+  return seen === wanted ? undefined : `shows ${JSON.stringify(seen)}, not ${JSON.stringify(wanted)}`;
 }
 
 function pageError(expected: ClientPage, shown: readonly ShownItem[]): string | undefined {
@@ -108,9 +82,19 @@ function pageError(expected: ClientPage, shown: readonly ShownItem[]): string | 
   return undefined;
 }
 
+/** The difference between the status line and the page, if any. */
+function statusError({ overlay, ended, status, label }: ClientPage, shown: string): string | undefined {
+  if (overlay) return shown ? undefined : `no status for ${overlay.label}`;
+  if (ended) return undefined;
+  return Boolean(label) === Boolean(shown) ? undefined : `status ${shown} for ${status.doing} ${label}`;
+}
+
 async function expectShown(expected: ClientPage, where: string): Promise<void> {
   // Growing text is drawn a few times a second.
-  const error = async () => pageError(expected, (await page.evaluate(() => window.pageHarness.read())).items);
+  const error = async () => {
+    const { items, status } = await page.evaluate(() => window.pageHarness.read());
+    return pageError(expected, items) ?? statusError(expected, status);
+  };
   await expect.poll(error, { message: where, timeout: 3_000 }).toBeUndefined();
 }
 
