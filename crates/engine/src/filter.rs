@@ -196,15 +196,20 @@ impl Filter {
     /// Ends the message: decides and emits held text. Open hidden text stays open, because a step
     /// may interrupt it.
     pub fn end_message_keeping_open_tag(&mut self, out: &mut impl FnMut(Piece<'_>)) {
-        while !self.held.is_empty() {
-            let held = std::mem::take(&mut self.held);
-            self.emit_or_rehold_at_message_end(&held, out);
-        }
+        self.emit_held_before_step(out);
         if !matches!(self.mode, ScanMode::Hidden { .. }) {
             self.mode = ScanMode::LineStart;
         }
         self.blocks = BlockScanner::default();
         self.markers = SeenMarkers::None;
+    }
+
+    /// Decides and emits held text, because a step follows. The message goes on.
+    pub(crate) fn emit_held_before_step(&mut self, out: &mut impl FnMut(Piece<'_>)) {
+        while !self.held.is_empty() {
+            let held = std::mem::take(&mut self.held);
+            self.emit_or_rehold_at_message_end(&held, out);
+        }
     }
 
     /// Decides the beginning of `held`, given that nothing follows; the rest may be held again.

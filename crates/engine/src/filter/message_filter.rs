@@ -68,9 +68,9 @@ impl MessageFilter {
     pub(crate) fn flush_for_step(&mut self, out: &mut impl FnMut(Piece<'_>)) {
         let MessageFilter { filter, marks } = self;
         if !filter.has_control_words() {
-            return filter.end_message_keeping_open_tag(out);
+            return filter.emit_held_before_step(out);
         }
-        filter.end_message_keeping_open_tag(&mut |piece| marks.push(piece, out));
+        filter.emit_held_before_step(&mut |piece| marks.push(piece, out));
         marks.flush_for_step(out);
     }
 

@@ -53,9 +53,8 @@ impl Draft {
     pub(super) fn append_text(&mut self, text: &str, out: &mut Writer<'_>) {
         self.record_or_clear_too_long_text(text);
         out.append_text(text);
-        if self.newest_message.is_none() {
-            self.newest_message = out.open_message_id();
-        }
+        // A new one if what came before was a thought and is withdrawn.
+        self.newest_message = out.open_message_id().or(self.newest_message);
     }
 
     /// Appends to the kept text; drops it past the limit.
@@ -82,8 +81,8 @@ impl Draft {
 
     /// Counts the newest message to those that hold the text.
     pub(super) fn record_newest_message_as_written(&mut self, out: &Writer<'_>) {
-        let newest = self.newest_message.take().or_else(|| out.message_from(&self.last_opening));
-        self.written_messages.extend(newest);
+        let newest = self.newest_message.take();
+        self.written_messages.extend(out.message_from(&self.last_opening).or(newest));
     }
 
     /// Ends the written message and begins the next one.
