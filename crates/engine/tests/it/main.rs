@@ -35,6 +35,7 @@ mod heartbeats;
 mod hiding;
 mod images;
 mod implied_thoughts;
+mod interleaving;
 mod item_ids;
 mod kept_views;
 mod labels;
