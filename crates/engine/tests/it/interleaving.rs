@@ -67,7 +67,8 @@ struct Source {
 
 impl Source {
     fn push_line(&mut self, line: &Value) {
-        self.stream += &format!("{line}\n");
+        self.stream.push_str(&line.to_string());
+        self.stream.push('\n');
     }
 
     /// Text of a message that a rewrite gives it.
@@ -193,7 +194,7 @@ impl SourceKind {
     /// The visible text of a message that stands alone and has this raw text.
     fn visible_alone(self, text: &str) -> String {
         let mut source = Source::default();
-        source.texts[0] = text.to_owned();
+        text.clone_into(&mut source.texts[0]);
         match self {
             SourceKind::Codex => {
                 source.codex("item/agentMessage/delta", json!({"itemId": "m0", "delta": text}));
@@ -229,7 +230,7 @@ fn kept_texts(kept: &RecordedEvents) -> Vec<String> {
 
 /// Texts that are not blank; a source with whole texts may repeat one with more white space at its
 /// end, which is no change, and blank text before a step is dropped.
-fn sorted_without_blank(texts: Vec<String>) -> Vec<String> {
+fn sorted_without_blank(texts: &[String]) -> Vec<String> {
     let trimmed = texts.iter().map(|text| text.trim().to_owned());
     let mut texts: Vec<String> = trimmed.filter(|text| !text.is_empty()).collect();
     texts.sort();
@@ -250,14 +251,16 @@ fn check(kind: SourceKind, moves: &[Move], cut: prop::sample::Index) -> Result<(
     for event in kept.events() {
         prop_assert!(checker.apply(event).is_ok(), "{event:?}");
     }
-    let expected = source.texts.iter().map(|text| kind.visible_alone(text)).collect();
-    prop_assert_eq!(sorted_without_blank(kept_texts(&kept)), sorted_without_blank(expected));
+    let expected: Vec<String> = source.texts.iter().map(|text| kind.visible_alone(text)).collect();
+    prop_assert_eq!(sorted_without_blank(&kept_texts(&kept)), sorted_without_blank(&expected));
     let records = to_records(&kept);
     let loaded_at = cut.index(records.len());
     for view in ViewName::ALL {
         let (sent, whole) = encode_records(patch_stream_kind(view), &records);
         let mut live = Page::default();
-        sent.iter().for_each(|frame| apply_patch_frame(&mut live, &frame.data));
+        for frame in &sent {
+            apply_patch_frame(&mut live, &frame.data);
+        }
         prop_assert!(live == whole, "{:?}: live", view);
         let mut encoder = new_encoder(patch_stream_kind(view));
         records[..loaded_at].iter().for_each(|record| encoder.push(record, &mut |_| {}));
