@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Long-running test campaigns, too slow for every change.
 #   scripts/campaign.sh cuts            cut every stream of the corpus at every position
+#   scripts/campaign.sh properties [N]  run every property test with N new random cases (default: 20000)
 #   scripts/campaign.sh fuzz [SECONDS]  run every fuzz target for SECONDS (default: 300)
 #   scripts/campaign.sh screens         compare browser and terminal with the engine's page, for every fixture and view
 #   scripts/campaign.sh judges          run third-party clients on all streams
@@ -17,6 +18,10 @@ case ${1:-} in
   kills)
     MILLPOND_KILLS=${2:-2000} cargo test -p millpond --test it -- --nocapture gateway::kills::
     MILLPOND_KILLS=${2:-2000} cargo test -p millpond-log --test it -- --nocapture store::crash::
+    ;;
+  properties)
+    # Without the seed that the quick tests use. A failure prints its smallest input.
+    PROPTEST_CASES=${2:-20000} cargo test --workspace --all-features --no-fail-fast
     ;;
   fuzz) fuzz/run.sh "${2:-300}" ;;
   screens)
@@ -65,7 +70,7 @@ case ${1:-} in
       --all-features "${built[@]/#/--cargo-arg=}" "${@:3}" "${files[@]/#/--file=}" -- -- "${tests[@]}"
     ;;
   *)
-    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

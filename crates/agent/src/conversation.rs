@@ -88,7 +88,7 @@ impl Conversation {
             Event::StepSealed { step, seal } => self.set_step_seal(*step, seal),
             Event::Withdrawn { messages, steps } => self.blank_withdrawn_parts(messages, steps),
             Event::HistoryCompacted { summary: Some(summary) } => {
-                self.replace_with_summary(summary);
+                self.replace_turns_with_summary_and_prompt(summary);
             }
             Event::RunEnded { .. } => self.close_active_run(),
             _ => self.apply_tool_or_ask_event(event),
@@ -275,7 +275,7 @@ impl Conversation {
     }
 
     /// Replaces all turns by the summary and the last prompt.
-    fn replace_with_summary(&mut self, summary: &str) {
+    fn replace_turns_with_summary_and_prompt(&mut self, summary: &str) {
         self.end_calls_and_append_results();
         let text = format!(
             "Summary of the conversation so far, made when it had grown too long:\n\n{summary}\n\n\

@@ -105,7 +105,7 @@ impl Heartbeat {
             let mut query = SessionQuery { limit: SESSIONS_PER_QUERY, ..SessionQuery::default() };
             let mut oldest: Option<Session> = None;
             loop {
-                let page = store.list_sessions_of_owner(owner, &query)?;
+                let page = store.list_sessions_of_owner_by_query(owner, &query)?;
                 let Some(last) = page.last() else { return Ok(oldest) };
                 query.before = Some((last.changed_ms, last.id));
                 let is_match =

@@ -256,15 +256,15 @@ impl RunWriter {
     }
 
     /// Opens the channel that receives answers to this run's asks.
-    pub fn open_answer_channel(&self) -> Result<mpsc::Receiver<Answer>, AppendFailed> {
-        self.job.open_answer_channel().ok_or(AppendFailed)
+    pub fn open_answer_channel_if_run_open(&self) -> Result<mpsc::Receiver<Answer>, AppendFailed> {
+        self.job.open_answer_channel_if_run_open().ok_or(AppendFailed)
     }
 
     /// Turns to send to a model, with the newest images loaded or replaced by a note.
     pub async fn build_turns_and_load_images(&self, image_mode: ImageMode) -> Vec<Turn> {
         let mut turns = self.conversation.build_sendable_turns();
         if image_mode == ImageMode::Send {
-            self.inline_newest_images(&mut turns).await;
+            self.load_newest_images_into_turns(&mut turns).await;
         }
         for turn in &mut turns {
             if let Turn::Person(prompt) = turn {
@@ -289,7 +289,7 @@ impl RunWriter {
         self.conversation.has_images()
     }
 
-    async fn inline_newest_images(&self, turns: &mut [Turn]) {
+    async fn load_newest_images_into_turns(&self, turns: &mut [Turn]) {
         let Some((log, session, _)) = self.job.log_and_ids() else { return };
         let images = turns.iter_mut().rev().flat_map(|turn| match turn {
             Turn::Person(prompt) => prompt.images.iter_mut().rev().collect(),

@@ -123,7 +123,7 @@ fn measure_reads(dir: &Path) -> BenchResult<()> {
     println!("{LONG_RUN_RECORDS} events in long rows: p50 {:?}", median_duration(200, chunked)?);
     let list = || {
         let query = SessionQuery { limit: 200, ..SessionQuery::default() };
-        store.list_sessions_of_owner(OwnerId::new(0, [0; 10]), &query)?;
+        store.list_sessions_of_owner_by_query(OwnerId::new(0, [0; 10]), &query)?;
         Ok(())
     };
     println!("200 of {SESSIONS} sessions listed: p50 {:?}", median_duration(200, list)?);

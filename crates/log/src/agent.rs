@@ -140,8 +140,10 @@ impl Job {
     }
 
     /// Opens the channel on which answers to this run's asks arrive.
-    pub fn open_answer_channel(&self) -> Option<mpsc::Receiver<Answer>> {
-        self.open_run.as_ref().map(|open_run| open_run.handles.ticket.open_answer_channel())
+    pub fn open_answer_channel_if_run_open(&self) -> Option<mpsc::Receiver<Answer>> {
+        self.open_run
+            .as_ref()
+            .map(|open_run| open_run.handles.ticket.open_answer_channel_if_run_open())
     }
 
     /// Leaves the run open, waiting for an answer, for the next process to resume.

@@ -74,13 +74,13 @@ const ANSWERS_QUEUED_MAX: usize = 16;
 
 impl Ticket {
     /// Returns the channel on which answers to this run's asks arrive.
-    pub fn open_answer_channel(&self) -> mpsc::Receiver<Answer> {
+    pub fn open_answer_channel_if_run_open(&self) -> mpsc::Receiver<Answer> {
         let early_answers =
             self.early_answers.lock().unwrap_or_else(PoisonError::into_inner).take();
         early_answers.unwrap_or_else(|| self.register_answer_channel())
     }
 
-    /// Buffers answers until `open_answer_channel` is called.
+    /// Buffers answers until `open_answer_channel_if_run_open` is called.
     pub(crate) fn buffer_early_answers(&self) {
         let answers = self.register_answer_channel();
         *self.early_answers.lock().unwrap_or_else(PoisonError::into_inner) = Some(answers);

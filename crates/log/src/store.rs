@@ -252,7 +252,7 @@ pub trait Store: Send + Sync + 'static {
     /// The session with this id.
     fn load_session_even_deleted(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
     /// The sessions of an owner that match a query.
-    fn list_sessions_of_owner(
+    fn list_sessions_of_owner_by_query(
         &self,
         owner: OwnerId,
         query: &SessionQuery,

@@ -137,7 +137,7 @@ impl ComparisonSink {
                 }
             }
             CompareOutput::Page(page) => {
-                page.push_record_unless_too_large(record, columns, *thinking);
+                page.push_record_unless_already_too_large(record, columns, *thinking);
             }
         }
     }

@@ -33,7 +33,7 @@ fn check_repair_or_backup(args: &DoctorArgs) -> Result<LogState, String> {
         return Err(format!("no log in {folder}: use --data with the folder of `millpond serve`"));
     }
     if let Some(to) = &args.backup {
-        SqliteStore::backup_store_in_directory(&folder, to)
+        SqliteStore::backup_store_of_directory_to_file(&folder, to)
             .map_err(|error| format!("cannot copy to {}: {error}", to.display()))?;
         print_to_stderr(&format!("copied to {}", to.display()));
         return Ok(LogState::Sound);

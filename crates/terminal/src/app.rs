@@ -124,8 +124,11 @@ pub async fn run_chat(setup: Setup) -> std::io::Result<ExitReport> {
     app.offer_sessions_if_requested()?;
     let ended = app.run_event_loop().await;
     // Items that wait for images settle without them.
-    let left =
-        if app.chat.settle_without_images() { app.draw_frame_or_hold_for_resize() } else { Ok(()) };
+    let left = if app.chat.settle_without_images() {
+        app.draw_frame_or_begin_resize_hold()
+    } else {
+        Ok(())
+    };
     let App { frontend: front, setup, history_file, .. } = app;
     history_file.close().await;
     front.close()?;
@@ -158,7 +161,7 @@ impl App {
                 LoopEvent::GatewayResult(None) | LoopEvent::Tick | LoopEvent::Panic => {
                     self.frames.request();
                 }
-                LoopEvent::Frame => self.draw_frame_or_hold_for_resize()?,
+                LoopEvent::Frame => self.draw_frame_or_begin_resize_hold()?,
             }
         }
         Ok(())
@@ -193,7 +196,7 @@ impl App {
         }
     }
 
-    fn draw_frame_or_hold_for_resize(&mut self) -> std::io::Result<()> {
+    fn draw_frame_or_begin_resize_hold(&mut self) -> std::io::Result<()> {
         if !self.frames.is_held_for_resize() && self.frontend.has_size_changed() {
             self.frames.hold_for_resize(Moment::now());
             return Ok(());
@@ -274,7 +277,9 @@ impl App {
                     self.chat.prepend_unsent_text_to_input(&text);
                 }
             }
-            Effect::SaveToHistory(text) => self.history_file.try_append_in_background(text),
+            Effect::SaveToHistory(text) => {
+                self.history_file.append_in_background_unless_queue_full(text);
+            }
             Effect::AnswerAsk(answer) => self.calls.answer_ask(answer),
             Effect::CancelRun => self.cancel_active_run(),
             Effect::RunCommand(order) => self.run_slash_command(order),

@@ -276,8 +276,8 @@ impl Chat {
     }
 
     /// Lifts the limit on earlier items, for the next page.
-    pub fn lift_earlier_items_limit(&mut self) {
-        self.renderer.lift_earlier_items_limit();
+    pub fn lift_items_limit_of_first_page(&mut self) {
+        self.renderer.lift_items_limit_of_first_page();
     }
 
     pub fn insert_paste(&mut self, text: &str) {

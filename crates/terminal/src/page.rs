@@ -23,7 +23,7 @@ pub use images::FetchedImage;
 use images::{ImageFetching, PageImages, RowPhase};
 pub(crate) use item::push_wrapped_text;
 pub use item::{RenderOptions, answer_text, notice_text, steps_label, tool_name};
-use item::{item_rows, rows_below_text};
+use item::{item_rows, render_images_citations_and_interruption};
 pub(crate) use raw_call::raw_call_rows;
 use text_stream::TextStream;
 
@@ -173,7 +173,12 @@ impl PageRenderer {
             {
                 let stream = self.text_stream.get_or_insert_with(|| TextStream::new(key, options));
                 let mut rows = stream.update_preview_and_live_rows(&item.text);
-                rows.append(&mut rows_below_text(item, options, &self.images, RowPhase::Live));
+                rows.append(&mut render_images_citations_and_interruption(
+                    item,
+                    options,
+                    &self.images,
+                    RowPhase::Live,
+                ));
                 rows
             } else {
                 item_rows(item, options, &self.images, RowPhase::Live)
@@ -237,7 +242,7 @@ impl PageRenderer {
                 Some(stream) if stream.key == key => {
                     let (was_new, mut rows) = (!stream.has_emitted_rows(), Vec::new());
                     stream.finish(&item.text, &mut rows);
-                    rows.append(&mut rows_below_text(
+                    rows.append(&mut render_images_citations_and_interruption(
                         item,
                         self.options,
                         &self.images,
@@ -297,7 +302,7 @@ impl PageRenderer {
     }
 
     /// Lifts the limit on earlier items, for the next page.
-    pub fn lift_earlier_items_limit(&mut self) {
+    pub fn lift_items_limit_of_first_page(&mut self) {
         self.prints_whole_history = true;
     }
 

@@ -36,7 +36,7 @@ fn of_a_long_session_only_the_end_is_printed_unless_all_is_wanted() {
     renderer.replace_page_and_settle(page_of_prompts(251));
     assert_eq!(take_settled_texts(&mut renderer), ["› prompt 250"], "taken anew, only what is new");
     let mut all = PageRenderer::new(ViewName::Transcript, LOOK);
-    all.lift_earlier_items_limit();
+    all.lift_items_limit_of_first_page();
     all.replace_page_and_settle(page_of_prompts(250));
     assert_eq!(take_settled_texts(&mut all).len(), 250);
 }

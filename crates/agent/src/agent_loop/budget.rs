@@ -30,7 +30,7 @@ impl AgentLoop {
             return self.resolve_stale_budget_ask_if_any().await;
         }
         // Before the ask is opened: the answer may come at once.
-        let answers = self.writer.open_answer_channel()?;
+        let answers = self.writer.open_answer_channel_if_run_open()?;
         let (ask, expires_at_ms) = match self.resumed_budget_ask.take() {
             Some(open_ask) => open_ask,
             None => self.open_budget_ask(budget, allowed).await?,

@@ -64,7 +64,7 @@ impl AgentLoop {
     /// Runs all calls of a round concurrently, until each has a result.
     pub(super) async fn run_tool_calls(&mut self, calls: Vec<Call>) -> Result<(), LoopExit> {
         self.writer.discard_reply_ending();
-        let answers = self.writer.open_answer_channel()?;
+        let answers = self.writer.open_answer_channel_if_run_open()?;
         let (update_sender, updates) = mpsc::channel(TOOL_UPDATES_QUEUED_MAX);
         let mut batch = CallBatch {
             awaiting_approval: BTreeMap::new(),

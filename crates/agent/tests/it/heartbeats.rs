@@ -79,7 +79,7 @@ async fn a_session_that_is_busy_misses_its_beat() {
 /// Id of the session that the heartbeat created.
 async fn watch_session_id(gateway: &TestGateway) -> millpond_log::id::SessionId {
     let find = |store: &dyn Store| {
-        store.list_sessions_of_owner(
+        store.list_sessions_of_owner_by_query(
             test_owner(),
             &SessionQuery { limit: 9, ..SessionQuery::default() },
         )

@@ -157,6 +157,8 @@ proptest! {
         marks in "[.!?,)*_~🎉…-]{0,6}",
         cut in any::<prop::sample::Index>(),
     ) {
+        // Three tildes open a code block, in which the word is text.
+        prop_assume!(!marks.contains("~~~"));
         for (input, visible) in [
             (format!("{text}!isfinish{marks}"), text.clone()),
             (format!("{marks}!isfinish {text}"), format!(" {text}")),

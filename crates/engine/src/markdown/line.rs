@@ -173,7 +173,7 @@ impl Line {
     }
 
     /// Position after the byte just read, at `column`, which may be inside a tab.
-    pub(super) fn position_at_column(&self, column: usize) -> Position {
+    pub(super) fn current_position_with_column(&self, column: usize) -> Position {
         Position { bytes: self.bytes, column, spare: self.column - column }
     }
 }

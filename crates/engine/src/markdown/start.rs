@@ -83,8 +83,9 @@ impl BlockScanner {
         while let Some(Container::Item { indent, .. }) = self.containers.get(self.line.depth)
             && usize::from(indent) <= self.line.indent_columns()
         {
-            self.line.content =
-                self.line.position_at_column(self.line.content.column + usize::from(indent));
+            self.line.content = self
+                .line
+                .current_position_with_column(self.line.content.column + usize::from(indent));
             self.line.depth += 1;
         }
     }
@@ -94,7 +95,7 @@ impl BlockScanner {
         let column = self.line.column;
         if matches!(byte, b' ' | b'\t') {
             self.line.advance_column_by_white_space(byte);
-            self.line.content = self.line.position_at_column(column + 1);
+            self.line.content = self.line.current_position_with_column(column + 1);
             self.line.column = column;
         }
         self.read_indent_or_content_byte(byte);
@@ -136,7 +137,7 @@ impl BlockScanner {
     fn enter_stage_by_first_byte(&mut self, byte: u8) {
         self.line.stage = match byte {
             b'>' if self.line.depth < MARKDOWN_NESTING_MAX => {
-                self.open_container(Container::Quote);
+                self.open_container_and_close_deeper_blocks(Container::Quote);
                 return self.advance_past_quote_mark();
             }
             b'#' => Stage::Hashes { len: 1 },
@@ -156,7 +157,7 @@ impl BlockScanner {
 
     fn advance_past_quote_mark(&mut self) {
         self.line.column += 1;
-        self.line.content = self.line.position_at_column(self.line.column);
+        self.line.content = self.line.current_position_with_column(self.line.column);
         self.line.stage = Stage::AfterQuote;
     }
 
@@ -191,7 +192,7 @@ impl BlockScanner {
         self.line.column += marker.width();
         let column = self.line.column;
         self.line.advance_column_by_white_space(byte);
-        let content = self.line.position_at_column(self.line.column.min(column + 1));
+        let content = self.line.current_position_with_column(self.line.column.min(column + 1));
         self.line.stage = Stage::AfterMarker { marker, content };
     }
 
@@ -218,12 +219,12 @@ impl BlockScanner {
             after_one
         };
         let indent = saturate_indent_to_u8(content.column - self.line.content.column);
-        self.open_container(Container::Item { indent, marker });
+        self.open_container_and_close_deeper_blocks(Container::Item { indent, marker });
         self.line.content = content;
         self.line.stage = Stage::Indent;
     }
 
-    fn open_container(&mut self, container: Container) {
+    fn open_container_and_close_deeper_blocks(&mut self, container: Container) {
         self.containers.open_and_close_deeper(self.line.depth, container);
         self.line.depth += 1;
         self.line.opened += 1;
@@ -340,7 +341,7 @@ impl BlockScanner {
 
     fn open_empty_item_at_line_end(&mut self, marker: Marker, marker_end: usize) -> LineKind {
         let indent = saturate_indent_to_u8(marker_end + 1 - self.line.content.column);
-        self.open_container(Container::Item { indent, marker });
+        self.open_container_and_close_deeper_blocks(Container::Item { indent, marker });
         self.leaf = Leaf::EmptyItem;
         LineKind::Blank
     }

@@ -6,7 +6,7 @@
 
 use crate::limits::{SENTENCE_ENCLOSED_BYTES_MAX, SENTENCE_ENCLOSED_DEPTH_MAX};
 
-use super::chars::is_cjk;
+use super::chars::is_han_or_kana;
 
 /// Stack of open brackets and quotations.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,7 +112,7 @@ fn is_opening_bracket(open: char) -> bool {
 
 /// True if `c` opens an enclosure after the character `before`.
 fn can_open_after(c: char, before: char) -> bool {
-    let at_word = !before.is_alphanumeric() || is_cjk(before);
+    let at_word = !before.is_alphanumeric() || is_han_or_kana(before);
     match c {
         '[' | '„' | '«' | '「' | '『' | '（' | '《' | '〈' | '【' => true,
         // Not in ":(".

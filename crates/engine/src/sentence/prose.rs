@@ -10,8 +10,8 @@ mod possible_end;
 mod word_history;
 
 use super::chars::{
-    StopMark, is_cjk, is_cjk_quote, is_continuation_mark, is_emoji, is_invisible_or_combining,
-    is_japanese_quote_particle, stop_mark,
+    StopMark, is_cjk_quote, is_continuation_mark, is_emoji, is_han_or_kana,
+    is_invisible_or_combining, is_japanese_quote_particle, stop_mark,
 };
 use super::code::{CodeRole, InlineCode};
 use super::enclosure::OpenEnclosures;
@@ -358,7 +358,8 @@ impl ProseScanner {
             }
             StopMark::UnspacedDot => c.is_alphabetic(),
             StopMark::Exclamation | StopMark::Question => {
-                is_cjk(c) || is_cjk(self.last_letter) && (c.is_numeric() || is_cjk_quote(c))
+                is_han_or_kana(c)
+                    || is_han_or_kana(self.last_letter) && (c.is_numeric() || is_cjk_quote(c))
             }
             StopMark::Dot | StopMark::Ellipsis => false,
         };

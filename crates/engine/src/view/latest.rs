@@ -80,7 +80,7 @@ impl Latest {
                 self.images.clear();
             }
             ViewTask::ApplyEvent => self.apply_event(record, out),
-            ViewTask::EndRun => self.show_only_final_and_end_run(record, out),
+            ViewTask::EndRun => self.end_run_with_reply_or_images(record, out),
         }
         self.base.emit_settled_if_grown(out);
     }
@@ -253,7 +253,7 @@ impl Latest {
     }
 
     /// Displays the final message with its images and citations, and ends the run.
-    fn show_only_final_and_end_run<'r>(
+    fn end_run_with_reply_or_images<'r>(
         &mut self,
         record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),

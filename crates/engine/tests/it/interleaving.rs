@@ -304,6 +304,10 @@ proptest! {
     fn t2_x10_messages_with_whole_texts_beside_tools_and_asks_have_their_own_text(
         moves in prop::collection::vec(any_move(), 1..40), cut in any::<prop::sample::Index>()
     ) {
+        // What is held of a tag is shown before an ask (X6); a rewrite that completes it then
+        // leaves the tag as text.
+        let moves: Vec<Move> =
+            moves.into_iter().filter(|step| !matches!(step, Move::Rewrite(_, "<thi"))).collect();
         check(SourceKind::Kilo, &moves, cut)?;
     }
 }

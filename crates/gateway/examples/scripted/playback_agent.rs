@@ -56,7 +56,8 @@ struct Playback {
 
 impl Playback {
     fn new(job: Job) -> Option<Playback> {
-        let (wish, answers) = (job.stop_request_receiver()?, job.open_answer_channel()?);
+        let (wish, answers) =
+            (job.stop_request_receiver()?, job.open_answer_channel_if_run_open()?);
         Some(Playback { job, control: wish, answers, ask_count: 0 })
     }
 

@@ -143,7 +143,7 @@ impl AllViewsStream {
                 {
                     return Err("revoked");
                 }
-                WakeReason::AccessChanged if self.is_session_deleted().await => {
+                WakeReason::AccessChanged if self.is_session_known_to_be_deleted().await => {
                     return Err("deleted");
                 }
                 WakeReason::LogGrew | WakeReason::AccessChanged => {}
@@ -155,7 +155,7 @@ impl AllViewsStream {
         }
     }
 
-    async fn is_session_deleted(&self) -> bool {
+    async fn is_session_known_to_be_deleted(&self) -> bool {
         let id = self.session;
         let found =
             self.gateway.log.call_store(move |store| store.load_session_even_deleted(id)).await;

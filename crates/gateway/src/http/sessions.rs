@@ -122,8 +122,10 @@ pub(super) async fn list_sessions(
         before: cursor,
         limit,
     };
-    let found =
-        gateway.log.call_store(move |store| store.list_sessions_of_owner(owner, &query)).await?;
+    let found = gateway
+        .log
+        .call_store(move |store| store.list_sessions_of_owner_by_query(owner, &query))
+        .await?;
     let next_cursor = (found.len() == limit)
         .then(|| found.last().map(|last| format!("{}.{}", last.changed_ms, last.id)))
         .flatten();

@@ -65,7 +65,7 @@ impl HtmlPage {
     }
 
     /// Adds an event and the patches of each view. Ignored once the page is too large.
-    pub(super) fn push_record_unless_too_large(
+    pub(super) fn push_record_unless_already_too_large(
         &mut self,
         record: &Record<'_>,
         columns: &mut [ViewColumn],

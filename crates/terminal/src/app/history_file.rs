@@ -32,7 +32,7 @@ impl HistoryFile {
     }
 
     /// Queues a message; dropped if the disk is too slow.
-    pub(super) fn try_append_in_background(&self, text: String) {
+    pub(super) fn append_in_background_unless_queue_full(&self, text: String) {
         let _dropped = self.entries.try_send(text);
     }
 
@@ -60,7 +60,7 @@ mod tests {
         for texts in [["a\nb", "c"], ["d", "e"]] {
             let file = HistoryFile::start_writer(Some(path.clone()));
             for text in texts {
-                file.try_append_in_background(text.to_owned());
+                file.append_in_background_unless_queue_full(text.to_owned());
             }
             file.close().await;
         }

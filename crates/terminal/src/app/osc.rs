@@ -15,7 +15,7 @@ pub(super) fn notification_sequence(words: &str) -> String {
 }
 
 /// Returns the OSC 52 sequence that copies `text`, and true if all of it fits.
-pub(super) fn truncated_clipboard_sequence(text: &str) -> (String, bool) {
+pub(super) fn clipboard_sequence_and_completeness(text: &str) -> (String, bool) {
     let end = text.floor_char_boundary(CLIPBOARD_BYTES_MAX);
     (format!("\x1b]52;c;{}\x1b\\", STANDARD.encode(&text[..end])), end == text.len())
 }

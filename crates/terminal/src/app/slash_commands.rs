@@ -56,7 +56,7 @@ impl App {
             }
             SlashCommand::PrintAll => {
                 self.chat.start_empty_page(self.setup.view);
-                self.chat.lift_earlier_items_limit();
+                self.chat.lift_items_limit_of_first_page();
                 self.follow_session_and_fetch_queue();
             }
             SlashCommand::Quit => self.state = LoopState::Quitting,
@@ -71,7 +71,7 @@ impl App {
                 "cannot copy: line mode has no access to the clipboard"
             }
             Some(text) => {
-                let (sequence, all) = osc::truncated_clipboard_sequence(&text);
+                let (sequence, all) = osc::clipboard_sequence_and_completeness(&text);
                 self.frontend.write_osc_if_screen(&sequence);
                 if all {
                     "copied"

@@ -104,12 +104,12 @@ pub(super) fn item_rows(
             push_wrapped_text(&mut rows, options, ("· ", Style::DIM), &words, Style::DIM);
         }
     }
-    rows.append(&mut rows_below_text(item, options, images, stays));
+    rows.append(&mut render_images_citations_and_interruption(item, options, images, stays));
     rows
 }
 
 /// Renders images, citations and the interruption mark below an item's text.
-pub(super) fn rows_below_text(
+pub(super) fn render_images_citations_and_interruption(
     item: &Item<'_>,
     options: RenderOptions,
     images: &PageImages,

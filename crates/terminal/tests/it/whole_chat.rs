@@ -104,7 +104,7 @@ impl ChatHarness {
 
     /// Shows a page as a chat that is opened later does, with all of its items.
     pub(crate) fn open_whole_page(&mut self, page: Page) {
-        self.chat.lift_earlier_items_limit();
+        self.chat.lift_items_limit_of_first_page();
         self.replace_page(page);
     }
 

@@ -60,7 +60,7 @@ pub(in crate::external) async fn run_external_agent(config: Arc<ExternalAgentCon
             return;
         }
     }
-    let Ok(answers) = writer.open_answer_channel() else { return };
+    let Ok(answers) = writer.open_answer_channel_if_run_open() else { return };
     let mut stop_signal = StopSignal::new(control);
     let started = stop_signal.run_or_drop_on_stop(start_agent_process(&config, &turn)).await;
     let (connection, hooks) = match started {

@@ -262,7 +262,7 @@ impl CodexAppServer {
                 let model = thread.and_then(|thread| thread.model).and_then(as_string);
                 self.model = model.map(std::borrow::Cow::into_owned).or(self.model.take());
             }
-            "turn/started" => self.start_turn_if_main_thread(params, out),
+            "turn/started" => self.apply_turn_start_if_main_thread(params, out),
             "turn/completed" => self.apply_turn_end_if_main_thread(params, out),
             "turn/plan/updated" => self.write_changed_plan_as_call(params, out),
             "thread/tokenUsage/updated" => self.write_last_usage_and_hold_total(params, out),

@@ -23,7 +23,7 @@ impl SqliteStore {
     }
 
     /// Copies the store in `dir`, which another process may have open.
-    pub fn backup_store_in_directory(dir: &Path, target: &Path) -> Result<(), StoreError> {
+    pub fn backup_store_of_directory_to_file(dir: &Path, target: &Path) -> Result<(), StoreError> {
         let path = dir.join(file::DATABASE_FILE_NAME);
         let source = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             .map_err(Fault::from)?;

@@ -44,7 +44,7 @@ impl Store for SqliteStore {
         self.core.read_transaction(|file| sessions::select_session_even_deleted(file, session))
     }
 
-    fn list_sessions_of_owner(
+    fn list_sessions_of_owner_by_query(
         &self,
         owner: OwnerId,
         query: &SessionQuery,

@@ -75,7 +75,10 @@ fn an_erased_session_leaves_nothing_behind() {
         );
         let found =
             SessionQuery { words: Some(CANARY.to_owned()), limit: 9, ..SessionQuery::default() };
-        assert_eq!(test_store.store.list_sessions_of_owner(owner(1), &found), Ok(Vec::new()));
+        assert_eq!(
+            test_store.store.list_sessions_of_owner_by_query(owner(1), &found),
+            Ok(Vec::new())
+        );
         for table in ["blobs", "blob_refs", "queue", "runs", "shares", "damaged"] {
             assert_eq!(count_rows(&test_store, table), 0, "{table}");
         }

@@ -76,7 +76,7 @@ fn dump_store(store: &SqliteStore) -> String {
     }
     let query =
         SessionQuery { words: Some("pond".to_owned()), limit: 9, ..SessionQuery::default() };
-    for session in store.list_sessions_of_owner(owner(1), &query).unwrap() {
+    for session in store.list_sessions_of_owner_by_query(owner(1), &query).unwrap() {
         writeln!(out, "found {}", session.id).unwrap();
     }
     let blob = store.load_blob_of_session(session_id(1), Sha256::digest(b"blob").into()).unwrap();

@@ -213,7 +213,7 @@ impl StoreModel {
         expected.sort();
         assert_eq!(open_runs, expected);
         let listed = store
-            .list_sessions_of_owner(
+            .list_sessions_of_owner_by_query(
                 owner(1),
                 &SessionQuery { limit: 99, ..SessionQuery::default() },
             )

@@ -78,7 +78,7 @@ fn all_batches_are_kept_or_none() {
             limit: 9,
             ..SessionQuery::default()
         };
-        assert_eq!(store.list_sessions_of_owner(owner(1), &query), Ok(Vec::new()));
+        assert_eq!(store.list_sessions_of_owner_by_query(owner(1), &query), Ok(Vec::new()));
     }
     store.append(&[valid_batch(), batch(1, 1, 2, 1), beginning_batch(2, 2, 0, 1)]).unwrap();
     assert_eq!((read_lines(store, 1).len(), read_lines(store, 2).len()), (3, 1));
@@ -153,14 +153,14 @@ fn sessions_are_listed_by_owner_newest_change_first_page_by_page() {
     let mut query = SessionQuery { limit: 2, ..SessionQuery::default() };
     let mut listed = Vec::new();
     loop {
-        let page = store.list_sessions_of_owner(owner(1), &query).unwrap();
+        let page = store.list_sessions_of_owner_by_query(owner(1), &query).unwrap();
         let Some(last) = page.last() else { break };
         query.before = Some((last.changed_ms, last.id));
         listed.extend(page.into_iter().map(|session| session.id));
     }
     assert_eq!(listed, [7, 6, 4, 3, 2, 1].map(session_id));
     let archived = SessionQuery { archived: true, limit: ALL_BYTES, ..SessionQuery::default() };
-    let archived = store.list_sessions_of_owner(owner(1), &archived).unwrap();
+    let archived = store.list_sessions_of_owner_by_query(owner(1), &archived).unwrap();
     assert_eq!(archived.iter().map(|session| session.id).collect::<Vec<_>>(), [session_id(9)]);
 }
 
@@ -171,7 +171,7 @@ fn a_page_has_a_limit() {
         store.create_session(&session(n)).unwrap();
     }
     let page = store
-        .list_sessions_of_owner(
+        .list_sessions_of_owner_by_query(
             owner(1),
             &SessionQuery { limit: ALL_BYTES, ..SessionQuery::default() },
         )
@@ -184,7 +184,10 @@ fn a_turn_moves_its_session_to_the_top_and_a_delta_does_not() {
     let TestStore { store, .. } = &open_with_sessions(3);
     let first_listed = || {
         store
-            .list_sessions_of_owner(owner(1), &SessionQuery { limit: 1, ..SessionQuery::default() })
+            .list_sessions_of_owner_by_query(
+                owner(1),
+                &SessionQuery { limit: 1, ..SessionQuery::default() },
+            )
             .unwrap()[0]
             .id
     };

@@ -7,7 +7,7 @@ use super::*;
 fn search_ids(store: &SqliteStore, text: &str) -> Vec<SessionId> {
     let query = SessionQuery { words: Some(text.to_owned()), limit: 99, ..SessionQuery::default() };
     store
-        .list_sessions_of_owner(owner(1), &query)
+        .list_sessions_of_owner_by_query(owner(1), &query)
         .unwrap()
         .into_iter()
         .map(|session| session.id)

@@ -57,6 +57,6 @@ impl AgentMessages {
 
     /// Marks the open message as having images.
     pub(super) fn disable_restating_for_images(&mut self) {
-        self.drafts.disable_restating_of_current_draft();
+        self.drafts.mark_current_draft_as_having_images();
     }
 }

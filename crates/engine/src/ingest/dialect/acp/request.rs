@@ -34,17 +34,17 @@ enum RequestKind {
 
 /// Kind of request that a response answers: only the answer to a permission has an `outcome`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AnsweredKind {
+enum ResponseKind {
     Permission,
     Other,
 }
 
 impl RequestKind {
     /// Kind of the response that answers this request.
-    fn answered_kind(&self) -> AnsweredKind {
+    fn response_kind(&self) -> ResponseKind {
         match self {
-            RequestKind::Permission { .. } => AnsweredKind::Permission,
-            RequestKind::Turn | RequestKind::Session | RequestKind::Other => AnsweredKind::Other,
+            RequestKind::Permission { .. } => ResponseKind::Permission,
+            RequestKind::Turn | RequestKind::Session | RequestKind::Other => ResponseKind::Other,
         }
     }
 }
@@ -164,8 +164,8 @@ impl Acp {
             out.declare_model(&model);
         }
         let answered = match outcome {
-            Some(_) => AnsweredKind::Permission,
-            None => AnsweredKind::Other,
+            Some(_) => ResponseKind::Permission,
+            None => ResponseKind::Other,
         };
         let asked = self.take_answered_request(&id, frame.origin, answered);
         if let Some(usage) = usage {
@@ -224,12 +224,12 @@ impl Acp {
         &mut self,
         id: &str,
         from: FrameOrigin,
-        answered: AnsweredKind,
+        answered: ResponseKind,
     ) -> Option<RequestKind> {
         let at = self.pending_requests.iter().rposition(|request| {
             // In one-sided or unmarked input every line counts as the agent's.
             let by_other = from == FrameOrigin::Agent || request.requester == FrameOrigin::Agent;
-            request.id == id && by_other && request.kind.answered_kind() == answered
+            request.id == id && by_other && request.kind.response_kind() == answered
         });
         let at =
             at.or_else(|| self.pending_requests.iter().rposition(|request| request.id == id))?;

@@ -198,11 +198,11 @@ fn parse_decisions_or_defaults<'a>(
             .map(|id| AskOption { id: id.into(), label: decision_label(id, None) })
             .collect();
     };
-    parse_elements_or_write_unrecognised(array_elements(raw), parse_decision, out)
+    parse_elements_or_write_unrecognised(array_elements(raw), parse_offered_decision, out)
 }
 
 /// Parses one decision: a string, or an object with one key and parameters.
-fn parse_decision(choice: &RawValue) -> Option<AskOption<'_>> {
+fn parse_offered_decision(choice: &RawValue) -> Option<AskOption<'_>> {
     if let Some(id) = as_string(choice) {
         let label = decision_label(&id, None);
         return Some(AskOption { id, label });

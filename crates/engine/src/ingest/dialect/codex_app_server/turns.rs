@@ -17,7 +17,11 @@ object! { Turn { status, error; skip _ } }
 
 impl CodexAppServer {
     /// Starts a turn of the main thread and its round.
-    pub(super) fn start_turn_if_main_thread(&mut self, params: &Params<'_>, out: &mut Writer<'_>) {
+    pub(super) fn apply_turn_start_if_main_thread(
+        &mut self,
+        params: &Params<'_>,
+        out: &mut Writer<'_>,
+    ) {
         let thread = params.thread_id.as_deref().unwrap_or("");
         if self.is_sub_agent_thread(thread) {
             return;

@@ -93,7 +93,7 @@ impl Interactions {
             }
             "interaction.status_update" => {
                 if let Some(status @ ("failed" | "cancelled")) = line.status.as_deref() {
-                    report_end_by_status(status, None, out);
+                    report_end_or_refusal_by_status(status, None, out);
                 }
             }
             "error" if let Some(error) = line.error => report_error_and_end_text(error, out),
@@ -145,7 +145,11 @@ impl Interactions {
         if let Some(usage) = usage {
             out.update_or_emit_round_usage(parse_interaction_usage(usage));
         }
-        report_end_by_status(&status.and_then(as_string).unwrap_or_default(), error, out);
+        report_end_or_refusal_by_status(
+            &status.and_then(as_string).unwrap_or_default(),
+            error,
+            out,
+        );
         Ok(())
     }
 
@@ -299,7 +303,7 @@ fn find_result_step_or_write_unrecognised(
 }
 
 /// Completes, cancels or fails the run according to an interaction's status.
-fn report_end_by_status(status: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
+fn report_end_or_refusal_by_status(status: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
     match status {
         "completed" => out.report_completed_unless_failed(StopReason::End),
         "requires_action" => out.report_completed_unless_failed(StopReason::Tools),

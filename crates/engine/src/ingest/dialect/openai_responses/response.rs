@@ -102,7 +102,7 @@ impl OpenAiResponses {
         if let Some(usage) = response.usage {
             out.update_or_emit_round_usage(parse_usage(usage));
         }
-        self.report_end_by_status(response, event, out);
+        self.report_end_or_refusal_by_status(response, event, out);
         id.clone_into(&mut self.response_id);
         if out.has_reported_end() {
             self.stage = ResponseStage::Finished;
@@ -111,7 +111,12 @@ impl OpenAiResponses {
     }
 
     /// Completes, cancels or fails the run according to the response's status.
-    fn report_end_by_status(&self, response: &ResponseBody<'_>, event: &str, out: &mut Writer<'_>) {
+    fn report_end_or_refusal_by_status(
+        &self,
+        response: &ResponseBody<'_>,
+        event: &str,
+        out: &mut Writer<'_>,
+    ) {
         match response.status.as_deref().unwrap_or(event) {
             "failed" => report_provider_failure(response.error, out),
             "cancelled" => out.report_cancelled_and_end_text(""),

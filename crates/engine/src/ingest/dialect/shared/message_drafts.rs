@@ -133,7 +133,7 @@ impl<K: Copy + PartialEq> MessageDrafts<K> {
     }
 
     /// Marks the current message as having images, so that it is never restated.
-    pub(crate) fn disable_restating_of_current_draft(&mut self) {
+    pub(crate) fn mark_current_draft_as_having_images(&mut self) {
         if let Some((_, draft)) =
             self.current.as_mut().filter(|(_, draft)| draft.restatable == Restatable::Yes)
         {
