@@ -17,6 +17,7 @@ pub(crate) fn raw_call_rows(
     for item in page.items.values() {
         push_calls(item, &mut calls);
     }
+    let asks: Vec<&Item<'_>> = calls.extract_if(.., |item| has_own_output(item, page)).collect();
     let found = number.checked_sub(1).and_then(|back| calls.iter().rev().nth(back));
     let Some(call) = found else {
         return Err(match calls.len() {
@@ -28,7 +29,10 @@ pub(crate) fn raw_call_rows(
     let mut rows = Vec::new();
     let bold = Style::PLAIN.with_attributes(Attributes::BOLD);
     push_wrapped_text(&mut rows, options, ("▾ ", Style::DIM), tool_name(call), bold);
-    let arguments = call.arguments.as_deref().unwrap_or_default();
+    // The arguments of a call that was asked about are in its ask, or are its question.
+    let asked = asks.iter().find(|ask| is_of_same_call(ask, call));
+    let asked = asked.map(|ask| ask.arguments.as_deref().unwrap_or(&ask.text));
+    let arguments = call.arguments.as_deref().or(asked).unwrap_or_default();
     let result = call.result.as_deref().unwrap_or_default();
     for (label, text) in [("arguments", arguments), ("output", &call.text), ("output", result)] {
         if !text.trim().is_empty() {
@@ -44,10 +48,24 @@ fn push_calls<'a, 'p>(item: &'a Item<'p>, calls: &mut Vec<&'a Item<'p>>) {
     if item.state == ItemState::Withdrawn {
         return;
     }
-    if matches!(item.kind, ItemKind::Tool | ItemKind::Entry | ItemKind::Action) {
+    let is_asked_call = item.kind == ItemKind::Ask && item.call.is_some();
+    if is_asked_call || matches!(item.kind, ItemKind::Tool | ItemKind::Entry | ItemKind::Action) {
         calls.push(item);
     }
     for step in &item.steps {
         push_calls(step, calls);
     }
+}
+
+/// True for the ask of a call whose output is an item of its own.
+fn has_own_output(item: &Item<'_>, page: &Page) -> bool {
+    item.kind == ItemKind::Ask
+        && page
+            .items
+            .values()
+            .any(|other| other.kind == ItemKind::Tool && is_of_same_call(other, item))
+}
+
+fn is_of_same_call(one: &Item<'_>, other: &Item<'_>) -> bool {
+    one.call.is_some() && one.call == other.call && one.run == other.run
 }

@@ -80,3 +80,29 @@ fn without_a_call_the_command_says_so() {
     let mut chat = Chat::new(ViewName::Latest, OPTIONS, History::new(&[]), "no folder".into());
     assert_eq!(rows_after_line(&mut chat, "/raw"), ["· this view shows no tool call"]);
 }
+
+#[test]
+fn a_call_that_was_asked_about_is_one_call_with_its_arguments() {
+    let mut chat = Chat::new(ViewName::Transcript, OPTIONS, History::new(&[]), "no folder".into());
+    let mut ask = Item::new(ItemKind::Ask, "r", "ask-1");
+    ask.name = Some("write_file".into());
+    ask.call = Some("c1".into());
+    ask.arguments = Some(r#"{"path":"a"}"#.into());
+    ask.text = "+hi".into();
+    ask.state = ItemState::Done;
+    let mut output = call("write_file", "", "Wrote a.");
+    output.arguments = None;
+    output.call = Some("c1".into());
+    for (key, item) in [ask, output].into_iter().enumerate() {
+        let key = ItemKey(u32::try_from(key).unwrap());
+        chat.apply_patch(&Patch::Put { key, item }, Instant::now());
+    }
+    chat.apply_patch(&Patch::Settle(Settled { count: 2, bytes: 0 }), Instant::now());
+    chat.take_settled();
+    let rows = rows_after(&mut chat, &[KeyAction::PrintRawCall]);
+    let expected =
+        ["▾ write_file", "  arguments", "    {\"path\":\"a\"}", "  output", "    Wrote a."];
+    assert_eq!(rows[..5], expected);
+    let rows = rows_after_line(&mut chat, "/raw 2");
+    assert!(rows.iter().any(|row| row.contains("one tool call")), "{rows:?}");
+}
