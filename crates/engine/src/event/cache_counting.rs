@@ -1,4 +1,4 @@
-//! How sources count cached tokens, by dialect. Data only.
+//! Table of dialects by their counting of cached tokens: among the input tokens, or beside them.
 
 use super::Usage;
 

@@ -22,7 +22,7 @@ pub(super) struct OpenEnclosure {
     state: EnclosureState,
 }
 
-/// What became of text that was scanned.
+/// Emission of scanned text: by the scanner or by its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Emission {
     /// It was emitted, or is held.
@@ -31,7 +31,7 @@ pub(super) enum Emission {
     Pending,
 }
 
-/// Whether a sentence may have ended in an open enclosure.
+/// Possible end of a sentence in an open enclosure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PossibleEndInside {
     None,

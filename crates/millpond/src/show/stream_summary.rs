@@ -15,7 +15,7 @@ pub(crate) const SESSION_ID: &str = "show";
 /// Characters of the first line of an unrecognised input that are printed.
 const FIRST_LINE_CHARS_MAX: usize = 60;
 
-/// What the output has of a run, for a person.
+/// Presence of a run's content in the output, apart from what the person wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PrintedContent {
     /// Nothing, or only what the person wrote.
@@ -25,7 +25,7 @@ pub(crate) enum PrintedContent {
 }
 
 impl PrintedContent {
-    /// What the text of this page has.
+    /// Returns `Something` if the page has an item that is neither withdrawn nor the person's.
     pub(crate) fn of_page(page: &Page) -> PrintedContent {
         let is_content =
             |item: &Item<'_>| item.kind != ItemKind::User && item.state != ItemState::Withdrawn;

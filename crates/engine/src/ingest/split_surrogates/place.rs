@@ -21,7 +21,7 @@ struct FrameScalar {
     role: ScalarRole,
 }
 
-/// What a scalar may say about the strings of its frame.
+/// Role of a scalar in telling the strings of frames apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ScalarRole {
     /// Its name is that of an id or an index.

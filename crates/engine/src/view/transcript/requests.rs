@@ -17,7 +17,7 @@ pub(super) struct RequestItems {
     listing: RequestListing,
     open_requests: Vec<OpenRequest>,
     open_round: Option<OpenRound>,
-    /// How the source counts cached tokens, if that is known.
+    /// The source's counting of cached tokens, if it is known.
     cache_counting: Option<CacheCounting>,
 }
 

@@ -51,7 +51,7 @@ struct OpenTool {
     output_limit: OutputLimit,
 }
 
-/// What the item of a call is.
+/// Item of a call on the page: its own, or that of the ask about it.
 #[derive(Clone, Debug)]
 enum CallItem {
     /// The tool's own.
