@@ -8,9 +8,6 @@ use crate::row::{Row, RowStart};
 use crate::style::Style;
 use crate::text::clusters;
 
-/// Bytes of a word processed at a time.
-const PIECE_BYTES: usize = 256;
-
 /// Wraps one line of styled text into rows.
 #[derive(Clone, Debug)]
 pub(crate) struct LineWrapper {
@@ -67,10 +64,13 @@ impl LineWrapper {
         while !rest.is_empty() {
             let word = rest.find([' ', '\t']).unwrap_or(rest.len());
             let (now, later) = rest.split_at(word);
-            for piece in split_pieces(now) {
+            let mut unplaced = now;
+            while !unplaced.is_empty() {
+                let (piece, later) = unplaced.split_at(self.bytes_before_overflow(unplaced));
                 self.scan_for_url(piece);
                 self.word.push_linked(piece, style, link);
                 self.place_breakable_parts(out);
+                unplaced = later;
             }
             let spaces = later.len() - later.trim_start_matches([' ', '\t']).len();
             if spaces > 0 {
@@ -131,6 +131,17 @@ impl LineWrapper {
         for (text, style, link) in held.spans() {
             self.push(text, style, link, out);
         }
+    }
+
+    /// Length of a beginning of `text` in which no character but the last can overflow the row. The
+    /// row must end at the first one that does, however the text arrives: without the text before
+    /// it, the rest breaks elsewhere.
+    fn bytes_before_overflow(&self, text: &str) -> usize {
+        let used = self.row_width + self.spaces.width() + self.word.width();
+        // A character is at most as wide as it has bytes.
+        let free = self.cols.saturating_sub(used).min(text.len());
+        let first = text.chars().next().map_or(0, char::len_utf8);
+        text.floor_char_boundary(free).max(first)
     }
 
     /// Places the parts of the word that cannot change any more.
@@ -223,16 +234,6 @@ impl LineWrapper {
     fn has_only_prefix(&self) -> bool {
         self.row.text().len() == self.row_prefix_bytes
     }
-}
-
-fn split_pieces(run: &str) -> impl Iterator<Item = &str> {
-    let mut rest = run;
-    std::iter::from_fn(move || {
-        let end = (PIECE_BYTES..rest.len()).find(|&at| rest.is_char_boundary(at));
-        let (piece, later) = rest.split_at(end.unwrap_or(rest.len()));
-        rest = later;
-        (!piece.is_empty()).then_some(piece)
-    })
 }
 
 /// Finds a Unicode line break next to a non-ASCII character. Independent of the text after it.

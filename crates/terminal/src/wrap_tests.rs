@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn wrap_pieces<'a>(cols: usize, pieces: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
@@ -64,4 +66,31 @@ fn another_width_changes_only_what_is_held() {
     wrap.finish(&mut out);
     let texts: Vec<_> = out.iter().map(Row::text).collect();
     assert_eq!(texts, ["aaaa bbbb", "cccc", "ddd e"]);
+}
+
+#[test]
+fn a_row_ends_where_the_next_character_did_not_fit() {
+    check(6, "שלום|שלום- some", &["- שלום", "  |", "  שלום", "  -", "  some"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn how_a_text_arrives_changes_no_row(
+        text in proptest::collection::vec(proptest::sample::select(vec![
+            "a", "ש", "水", "。", "ж", "ก", "-", "|", "/", ".", "!", "(", ")", "1", " ", "  ", "é",
+            "e\u{301}", "\u{200b}", "\u{200d}", "\u{2060}", "\u{a0}", "👩\u{200d}👧", "🇵🇱", "🇵", "☝\u{fe0f}", "☝", "—", "«", "://",
+        ]), 0..24),
+        cols in 3..14_usize,
+        cut in 0..24_usize,
+    ) {
+        let whole = wrap_pieces(cols, [text.concat().as_str()]);
+        let (front, back) = text.split_at(cut.min(text.len()));
+        let (front, back) = (front.concat(), back.concat());
+        prop_assert_eq!(&wrap_pieces(cols, [front.as_str(), back.as_str()]), &whole);
+        let joined = text.concat();
+        let chars = joined.char_indices().map(|(at, char)| &joined[at..at + char.len_utf8()]);
+        prop_assert_eq!(&wrap_pieces(cols, chars), &whole, "character by character");
+    }
 }
