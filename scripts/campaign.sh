@@ -6,7 +6,7 @@
 #   scripts/campaign.sh screens         compare browser and terminal with the engine's page, for every fixture and view
 #   scripts/campaign.sh judges          run third-party clients on all streams
 #   scripts/campaign.sh autobahn        run the Autobahn test suite against the gateway's WebSocket
-#   scripts/campaign.sh mutants PART    mutation tests of filter, frames, run, views or sentences
+#   scripts/campaign.sh mutants PART    mutation tests of filter, frames, run, tool, views, markdown or sentences
 #   scripts/campaign.sh kills [N]       kill the gateway after each event of a run, and N times at random (default: 2000)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -39,7 +39,16 @@ case ${1:-} in
       run)
         files=("$src/run.rs" "$src/run/**/*.rs") built=(--lib --test=it)
         tests=(run:: rules:: fixtures:: goldens:: control_words:: finishing:: grammar:: traces::
-          run_writer:: broken_off:: unfinished:: drafts::)
+          run_writer:: broken_off:: unfinished:: drafts:: heartbeats:: implied_thoughts:: interleaving::
+          open_items:: open_messages::)
+        ;;
+      tool)
+        files=("$src/tool.rs" "$src/tool/*.rs") built=(--lib --test=it)
+        tests=(tool:: tool_descriptions:: actions:: goldens::)
+        ;;
+      markdown)
+        files=("$src/markdown.rs" "$src/markdown/*.rs") built=(--lib --test=it)
+        tests=(markdown:: filter:: sentence)
         ;;
       views)
         files=("$src/view.rs" "$src/view/**/*.rs" "$src/wire.rs" "$src/wire/**/*.rs") built=(--test=it)

@@ -40,6 +40,11 @@ impl ListItem {
         }
     }
 
+    /// The same item with another scanner of its sentences.
+    pub(super) fn with_prose(&self, prose: ProseScanner) -> ListItem {
+        ListItem { prose, next: self.next.clone(), ..*self }
+    }
+
     /// Scanner of its sentences.
     pub(super) fn prose(&mut self) -> &mut ProseScanner {
         &mut self.prose

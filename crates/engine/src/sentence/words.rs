@@ -3,7 +3,7 @@
 //! One file per language in `words/`. All languages apply at once, because the language of a text
 //! is unknown; if two disagree, the class that lets a sentence end wins.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::chars::can_be_initial;
@@ -37,21 +37,21 @@ pub(super) enum DotClass {
 #[derive(Default)]
 struct Lexicon {
     /// Abbreviations without their last dot. One with a capital matches only with it.
-    abbreviations: BTreeMap<&'static str, DotClass>,
+    abbreviations: HashMap<&'static str, DotClass>,
     /// Words that begin sentences, in lower case.
-    sentence_starters: BTreeSet<&'static str>,
+    sentence_starters: HashSet<&'static str>,
     /// Nouns that follow an ordinal number or a time, in lower case.
-    counted_nouns: BTreeSet<&'static str>,
+    counted_nouns: HashSet<&'static str>,
     /// Nouns that a number follows, such as "step", in lower case.
-    numbered_nouns: BTreeSet<&'static str>,
+    numbered_nouns: HashSet<&'static str>,
     /// Words that an ordinal number follows, in lower case.
-    words_before_ordinals: BTreeSet<&'static str>,
+    words_before_ordinals: HashSet<&'static str>,
     /// Words that begin a sentence with a date or a time, in lower case.
-    date_openers: BTreeSet<&'static str>,
+    date_openers: HashSet<&'static str>,
     /// Names that end with an exclamation mark, in lower case.
-    exclaimed_names: BTreeSet<&'static str>,
+    exclaimed_names: HashSet<&'static str>,
     /// Last parts of compound abbreviations, such as "str", in lower case: as `Digit`.
-    suffixes: BTreeSet<&'static str>,
+    suffixes: HashSet<&'static str>,
 }
 
 const LANGUAGE_FILES: &[&str] = &[
@@ -106,7 +106,7 @@ impl Lexicon {
     }
 
     /// The list of words that are no abbreviations, by its section.
-    fn word_set_mut(&mut self, section: &str) -> &mut BTreeSet<&'static str> {
+    fn word_set_mut(&mut self, section: &str) -> &mut HashSet<&'static str> {
         match section {
             "begins]" => &mut self.sentence_starters,
             "counted]" => &mut self.counted_nouns,

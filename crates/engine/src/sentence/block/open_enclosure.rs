@@ -6,11 +6,15 @@ use super::{Block, BlockSplitter};
 impl BlockSplitter {
     /// Takes the splitter as it is if the code or bracket that opened at the last character never
     /// closes.
+    #[inline]
     pub(in crate::sentence) fn take_plain_reading(&mut self) -> Option<BlockSplitter> {
         let plain = self.block.prose()?.take_plain_reading()?;
-        let mut splitter = self.clone();
-        *splitter.block.prose()? = *plain;
-        Some(splitter)
+        Some(BlockSplitter {
+            scanner: self.scanner.clone(),
+            block: self.block.with_prose(*plain)?,
+            line: self.line.clone(),
+            ..*self
+        })
     }
 
     /// State of the code and brackets of the paragraph.
@@ -21,6 +25,20 @@ impl BlockSplitter {
 }
 
 impl Block {
+    /// The same block with another scanner of its sentences, if it has one.
+    fn with_prose(&self, prose: ProseScanner) -> Option<Block> {
+        match self {
+            Block::Paragraph(_) => Some(Block::Paragraph(prose)),
+            Block::Heading(_) => Some(Block::Heading(prose)),
+            Block::Item(item) => Some(Block::Item(item.with_prose(prose))),
+            Block::None
+            | Block::Rule
+            | Block::Table { .. }
+            | Block::Indented
+            | Block::Fence { .. } => None,
+        }
+    }
+
     /// Scanner of its sentences, if it has any.
     fn prose(&mut self) -> Option<&mut ProseScanner> {
         match self {
