@@ -4,6 +4,8 @@
 //!
 //! Invariant: one that never closes is dropped after `SENTENCE_ENCLOSED_BYTES_MAX` bytes.
 
+use arrayvec::ArrayVec;
+
 use crate::limits::{SENTENCE_ENCLOSED_BYTES_MAX, SENTENCE_ENCLOSED_DEPTH_MAX};
 
 use super::chars::is_han_or_kana;
@@ -12,7 +14,7 @@ use super::chars::is_han_or_kana;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct OpenEnclosures {
     /// Opening characters, outermost first.
-    openers: Vec<char>,
+    openers: ArrayVec<char, SENTENCE_ENCLOSED_DEPTH_MAX>,
     /// Bytes since the outermost one opened.
     bytes_since_outermost: usize,
     /// True if a bracket was dropped because it reached the limit.

@@ -13,7 +13,7 @@ use crate::markdown::MarkdownRenderer;
 use crate::row::Row;
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
-use crate::text::{neutralise, neutralise_to_one_line};
+use crate::text::{neutralise, neutralise_and_escape_invisible, neutralise_to_one_line};
 use crate::wrap::LineWrapper;
 
 /// Lines of a tool's output shown.
@@ -256,7 +256,8 @@ fn push_steps_row(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) 
 }
 
 fn push_ask_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
-    push_wrapped_text(rows, options, ("? ", WARNING_STYLE), &item.text, Style::PLAIN);
+    let question = neutralise_and_escape_invisible(&item.text);
+    push_wrapped_text(rows, options, ("? ", WARNING_STYLE), &question, Style::PLAIN);
     // The call that the person is asked about, as far as the question does not say it.
     push_output_rows(undescribed_arguments(item), options, rows);
     push_detail_rows(item, options, rows);
@@ -295,10 +296,13 @@ pub fn steps_label<'a>(item: &'a Item<'_>) -> &'a str {
     item.label.as_deref().unwrap_or("Steps")
 }
 
-/// Returns the answer to an ask with its label; `None` if there is none.
+/// Returns the answer to an ask with its label; `None` if the ask is open.
 pub fn answer_text(item: &Item<'_>) -> Option<String> {
-    let answer = item.result.as_deref().filter(|answer| !answer.is_empty())?;
-    Some(format!("answered: {answer}"))
+    let is_open = matches!(item.state, ItemState::Live | ItemState::Pending);
+    match item.result.as_deref() {
+        Some(answer) if !answer.is_empty() => Some(format!("answered: {answer}")),
+        Some(_) | None => (!is_open).then(|| "not answered".to_owned()),
+    }
 }
 
 fn push_citation_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {

@@ -1,10 +1,12 @@
 //! Lines that describe a tool call: its headline, changes, tasks and sources. The texts are as
 //! the tool gave them: a terminal neutralises them when it writes them.
 
+use std::collections::HashSet;
+
 use millpond_engine::tool::{
     FileDiff, LineChange, Omitted, Todo, TodoState, ToolDescription, ToolPurpose,
 };
-use millpond_engine::view::{Item, ItemState};
+use millpond_engine::view::{Item, ItemKind, ItemState};
 
 use super::item::tool_name;
 
@@ -117,7 +119,10 @@ pub fn tool_detail_lines(item: &Item<'_>) -> Vec<DetailLine> {
     if known.purpose == ToolPurpose::Command && known.target.is_some() && known.title != "Run" {
         lines.push(DetailLine::new(DetailKind::Note, format!("# {}", known.title)));
     }
-    for diff in &known.diffs {
+    let is_asked_text = |diff: &&FileDiff| {
+        item.kind == ItemKind::Ask && has_all_changed_lines(&item.text, diff)
+    };
+    for diff in known.diffs.iter().filter(|diff| !is_asked_text(diff)) {
         if 1 < known.diffs.len() {
             lines.push(DetailLine::new(DetailKind::Note, file_heading(diff)));
         }
@@ -132,6 +137,16 @@ pub fn tool_detail_lines(item: &Item<'_>) -> Vec<DetailLine> {
     }
     lines.extend(omitted_text(known.omitted).map(|text| DetailLine::new(DetailKind::Note, text)));
     lines
+}
+
+/// True if `text` shows each added and removed line of a change, as a unified diff does.
+fn has_all_changed_lines(text: &str, diff: &FileDiff) -> bool {
+    let shown: HashSet<&str> = text.lines().collect();
+    diff.lines.iter().all(|line| match line.change {
+        LineChange::Added => shown.contains(format!("+{}", line.text).as_str()),
+        LineChange::Removed => shown.contains(format!("-{}", line.text).as_str()),
+        LineChange::Same | LineChange::Gap => true,
+    })
 }
 
 /// Heading of one of several changed files.

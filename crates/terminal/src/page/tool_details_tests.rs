@@ -141,3 +141,20 @@ fn an_item_without_a_description_shows_its_name_and_arguments() {
     item.description = None;
     assert_eq!(row_texts(&item), ["● Bash {\"command\":\"ls\"}", "  a"]);
 }
+
+#[test]
+fn an_ask_shows_the_change_once_and_what_came_of_it() {
+    let arguments = r#"{"file_path":"a","old_string":"x","new_string":"y"}"#;
+    let mut ask = tool_item("Edit", arguments, "", ToolOutcome::Succeeded);
+    ask.kind = ItemKind::Ask;
+    ask.state = ItemState::Live;
+    ask.text = "Edit a?".into();
+    assert_eq!(row_texts(&ask), ["? Edit a?", "  -x", "  +y"]);
+    ask.text = "Edit a?\n@@ -1 +1 @@\n-x\n+y".into();
+    assert_eq!(row_texts(&ask), ["? Edit a?", "  @@ -1 +1 @@", "  -x", "  +y"]);
+    ask.text = "Edit \u{200b}a?\n-x\n+y".into();
+    ask.state = ItemState::Incomplete;
+    assert_eq!(row_texts(&ask), ["? Edit \\u{200b}a?", "  -x", "  +y", "  not answered"]);
+    ask.result = Some("deny".into());
+    assert_eq!(row_texts(&ask).last().map(String::as_str), Some("  answered: deny"));
+}

@@ -7,6 +7,7 @@ use millpond_terminal::page::tool_details::{
     tool_detail_lines, tool_headline, undescribed_arguments,
 };
 use millpond_terminal::page::{answer_text, steps_label, tool_name};
+use millpond_terminal::text::neutralise_and_escape_invisible;
 
 /// Limits of what is shown of a call; the rest is counted.
 const ARGUMENT_CHARS: usize = 400;
@@ -39,7 +40,7 @@ pub(crate) fn expected_of(item: &Item<'_>) -> Vec<Shown> {
         ItemKind::Steps => expected_of_steps(item),
         ItemKind::Ask => {
             let answer = answer_text(item).unwrap_or_default();
-            exact("?", &format!("{}{answer}", item.text))
+            exact("?", &format!("{}{answer}", neutralise_and_escape_invisible(&item.text)))
         }
         ItemKind::Request => vec![Shown::Exact("·request".to_owned()), Shown::RestOfLine],
         ItemKind::Checkpoint => exact("·checkpoint", &item.text),

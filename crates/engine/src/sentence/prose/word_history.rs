@@ -1,5 +1,7 @@
 //! The words of a sentence, as far as the meaning of a dot depends on them.
 
+use arrayvec::ArrayString;
+
 use crate::limits::SENTENCE_WORD_BYTES_MAX;
 
 use super::super::words;
@@ -7,16 +9,18 @@ use super::super::words;
 /// Longest beginning of an abbreviation with spaces in it.
 const DOTTED_BYTES_MAX: usize = 12;
 
-/// The current word, and what is needed of those before it.
+/// A word, or the beginning of a long one. Its last character may go beyond the limit.
+type Word = ArrayString<{ SENTENCE_WORD_BYTES_MAX + 3 }>;
+
+/// The current word, and what is needed of those before it. Copied where text may have two readings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct WordHistory {
-    /// The current word, or the beginning of a long one.
-    current: String,
-    previous: String,
+    current: Word,
+    previous: Word,
     /// First word of the sentence.
-    first: String,
+    first: Word,
     /// The words with dots right before the current one, without the spaces between them.
-    dotted: String,
+    dotted: ArrayString<DOTTED_BYTES_MAX>,
     /// Number of words of the sentence before the current one.
     count_before: usize,
 }
@@ -70,11 +74,10 @@ impl WordHistory {
         }
         self.extend_dotted();
         if self.count_before == 0 {
-            self.first.clone_from(&self.current);
+            self.first = self.current;
         }
         self.count_before += 1;
-        std::mem::swap(&mut self.previous, &mut self.current);
-        self.current.clear();
+        self.previous = std::mem::take(&mut self.current);
     }
 
     /// Adds the current word to those with dots before the next one; drops the first ones if they
@@ -89,7 +92,9 @@ impl WordHistory {
         }
         while DOTTED_BYTES_MAX < self.dotted.len() + self.current.len() {
             let first = self.dotted.find('.').map_or(self.dotted.len(), |dot| dot + 1);
-            self.dotted.drain(..first);
+            let mut rest = ArrayString::new();
+            rest.push_str(&self.dotted[first..]);
+            self.dotted = rest;
         }
         self.dotted.push_str(&self.current);
     }
