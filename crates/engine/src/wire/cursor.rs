@@ -35,23 +35,13 @@ impl std::error::Error for InvalidCursor {}
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Most digits of a number in base 62; a frame has two or three.
-const DIGITS_MAX: usize = 11;
-
-/// Appends a number in base 62.
-fn write_base62(mut number: u64, out: &mut String) {
-    let mut digits = [0; DIGITS_MAX];
-    let mut len = 0;
-    loop {
-        // The remainder is below 62.
-        digits[len] = DIGITS[usize::try_from(number % 62).unwrap_or(0)];
-        len += 1;
-        number /= 62;
-        if number == 0 {
-            break;
-        }
+/// Appends a number in base 62: at most eleven digits, of which a frame has two or three.
+fn write_base62(number: u64, out: &mut String) {
+    if 62 <= number {
+        write_base62(number / 62, out);
     }
-    out.extend(digits[..len].iter().rev().map(|&digit| char::from(digit)));
+    // The remainder is below 62.
+    out.push(char::from(DIGITS[usize::try_from(number % 62).unwrap_or(0)]));
 }
 
 /// Parses a base 62 number.
