@@ -121,6 +121,11 @@ impl Conversation {
                     pending.result.text.push_str(text);
                 }
             }
+            Event::OutputReplaced { step, text } => {
+                if let Some(pending) = self.active_run.calls.get_mut(step) {
+                    text.as_ref().clone_into(&mut pending.result.text);
+                }
+            }
             Event::ImageReceived { owner: ImageOwner::Step(step), image } => {
                 if let Some(pending) = self.active_run.calls.get_mut(step) {
                     pending.result.images.push(image.clone().into_owned());

@@ -225,6 +225,13 @@ pub enum Event<'a> {
         /// The text that follows what the output has.
         text: Cow<'a, str>,
     },
+    /// Replacement of a tool's whole output, which its source changed.
+    OutputReplaced {
+        /// The step.
+        step: StepId,
+        /// The whole output.
+        text: Cow<'a, str>,
+    },
     /// A tool call ended.
     ToolEnded {
         /// The step.
@@ -328,6 +335,22 @@ pub enum Event<'a> {
         /// The text.
         text: Cow<'a, str>,
     },
+    /// The source shows a prompt, notice or question that it is still writing.
+    DraftReceived {
+        /// The draft.
+        draft: DraftId,
+        /// What it will be.
+        kind: DraftKind,
+        /// Bytes of its earlier text that stay.
+        kept_bytes: usize,
+        /// The text that follows them.
+        text: Cow<'a, str>,
+    },
+    /// A draft is whole: the next event is what it became.
+    DraftCompleted {
+        /// The draft.
+        draft: DraftId,
+    },
     /// Tokens and cost of a round or of the run.
     UsageReported {
         /// Round or run.
@@ -383,11 +406,11 @@ mod sink;
 pub use cache_counting::CacheCounting;
 pub use ending::{Ending, FailureReason, Outcome, Reply};
 pub use fields::{
-    AnsweredBy, AskKind, AskOption, Citation, Executor, Image, ImageOwner, MarkupClass,
+    AnsweredBy, AskKind, AskOption, Citation, DraftKind, Executor, Image, ImageOwner, MarkupClass,
     MessagePhase, NoticeLevel, PromptOrigin, ReasoningOrigin, StopReason, TextMode, ToolKind,
     ToolOutcome, UnrecognisedReason, Usage, UsageScope,
 };
-pub use ids::{MessageId, StepId};
+pub use ids::{DraftId, MessageId, StepId};
 pub use sink::{DroppedReason, HeldReason, Sink, Trace};
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

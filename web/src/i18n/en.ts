@@ -123,6 +123,7 @@ export const en = {
   noReply: "The run ended without a reply.",
   itemStates: {
     live: "running",
+    draft: "being written",
     done: "done",
     pending: "waiting for the result",
     called: "called",

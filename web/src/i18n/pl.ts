@@ -125,6 +125,7 @@ export const pl: Strings = {
   noReply: "Przebieg skończył się bez odpowiedzi.",
   itemStates: {
     live: "w toku",
+    draft: "w trakcie pisania",
     done: "gotowe",
     pending: "czeka na wynik",
     called: "wywołano",

@@ -10,6 +10,7 @@ import { toolRow } from "./tool-row.ts";
 
 const STATE_ICONS: Record<Item["state"], string> = {
   live: "◌",
+  draft: "◌",
   done: "",
   pending: "◌",
   called: "→",

@@ -50,12 +50,17 @@ function renderNotice(item: Item, context: ItemContext): TemplateResult {
   return html`<p class="aside">${item.sort === "usage" ? requestSummary(item, context.strings) : (item.text ?? "")}</p>`;
 }
 
+/** Says that the source is still writing the item. */
+function draftNote(item: Item, strings: Strings): TemplateResult | typeof nothing {
+  return item.state === "draft" ? html`<span class="aside">${strings.itemStates.draft}</span>` : nothing;
+}
+
 function renderUserMessage(item: Item, context: ItemContext): TemplateResult {
   const { strings } = context;
   return html`<h2 class="visually-hidden">${strings.you}</h2>
     <div class="message-text" dir="auto">${item.text ?? ""}</div>
-    ${renderImages(item, context)}
-    <div class="item-actions">
+    ${renderImages(item, context)} ${draftNote(item, strings)}
+    <div class="item-actions" ?hidden=${item.state === "draft"}>
       <button type="button" class="link-button" @click=${() => context.copyText(item.text ?? "")}>${strings.copyMessage}</button>
       ${context.onEdit
         ? html`<button type="button" class="link-button" @click=${() => context.onEdit?.(item)}>${strings.editAsBranch}</button>`
@@ -72,9 +77,10 @@ function renderAgentText(item: Item, context: ItemContext): TemplateResult {
 }
 
 function renderAsk(item: Item, strings: Strings): TemplateResult {
-  const heading = item.state === "live" ? askHeading(item.sort, strings) : answeredHeading(item, strings);
+  const isOpen = item.state === "live" || item.state === "draft";
+  const heading = isOpen ? askHeading(item.sort, strings) : answeredHeading(item, strings);
   return html`<div class="card small">
-    <span class="muted">${heading}</span>
+    <span class="muted">${heading}</span> ${draftNote(item, strings)}
     <pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.text ?? "")}</pre>
     ${item.arguments ? html`<pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.arguments)}</pre>` : nothing}
   </div>`;

@@ -42,6 +42,7 @@ macro_rules! event_family {
             | $crate::event::Event::ToolReady { .. }
             | $crate::event::Event::ToolProgressed { .. }
             | $crate::event::Event::OutputAppended { .. }
+            | $crate::event::Event::OutputReplaced { .. }
             | $crate::event::Event::ToolEnded { .. }
     };
     // Questions to the person.
@@ -54,12 +55,14 @@ macro_rules! event_family {
             | $crate::event::Event::RequestEnded { .. }
             | $crate::event::Event::UsageReported { .. }
     };
-    // Notices of the source.
+    // Notices of the source, and what it has not finished writing.
     (Notice) => {
         $crate::event::Event::CheckpointSaved { .. }
             | $crate::event::Event::RetryScheduled { .. }
             | $crate::event::Event::HistoryCompacted { .. }
             | $crate::event::Event::NoticeGiven { .. }
+            | $crate::event::Event::DraftReceived { .. }
+            | $crate::event::Event::DraftCompleted { .. }
     };
     // Recorded for a later request or a later version; shown in no view.
     (Internal) => {

@@ -297,6 +297,19 @@ pub enum NoticeLevel {
     Error,
 }
 
+/// Kind of an item that its source is still writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DraftKind {
+    /// What the person writes.
+    Prompt,
+    /// A notice.
+    Notice(NoticeLevel),
+    /// A question to the person.
+    Question,
+}
+
 /// Scope of a usage report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -93,6 +93,9 @@ impl Event<'_> {
             Event::OutputAppended { step, text } => {
                 Event::OutputAppended { step, text: into_owned_text(text) }
             }
+            Event::OutputReplaced { step, text } => {
+                Event::OutputReplaced { step, text: into_owned_text(text) }
+            }
             Event::ToolEnded { step, outcome, detail } => {
                 Event::ToolEnded { step, outcome, detail: into_owned_optional_text(detail) }
             }
@@ -141,6 +144,10 @@ impl Event<'_> {
             Event::HistoryCompacted { summary } => {
                 Event::HistoryCompacted { summary: into_owned_optional_text(summary) }
             }
+            Event::DraftReceived { draft, kind, kept_bytes, text } => {
+                Event::DraftReceived { draft, kind, kept_bytes, text: into_owned_text(text) }
+            }
+            Event::DraftCompleted { draft } => Event::DraftCompleted { draft },
             Event::NoticeGiven { level, text } => {
                 Event::NoticeGiven { level, text: into_owned_text(text) }
             }

@@ -142,7 +142,8 @@ impl EventOrderChecker {
             | Event::ArgumentsReplaced { step, .. }
             | Event::ToolReady { step }
             | Event::ToolProgressed { step, .. }
-            | Event::OutputAppended { step, .. } => {
+            | Event::OutputAppended { step, .. }
+            | Event::OutputReplaced { step, .. } => {
                 check_rule(self.open_steps.contains(step), EventOrderError::NoSuchStep)
             }
             Event::ReasoningEnded { step, .. } | Event::ToolEnded { step, .. } => {

@@ -60,6 +60,7 @@ impl RunState {
             | Event::ArgumentsReplaced { .. }
             | Event::ToolProgressed { .. }
             | Event::OutputAppended { .. }
+            | Event::OutputReplaced { .. }
             | event_family!(Prompt)
             | Event::RequestEnded { request: None, .. }
             | Event::UsageReported { .. }

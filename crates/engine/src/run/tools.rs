@@ -233,6 +233,31 @@ impl OpenTools {
         }
     }
 
+    /// Length of an open tool's output in bytes.
+    pub(super) fn output_bytes(&self, step: StepId) -> usize {
+        self.tools.iter().rev().find(|tool| tool.step == step).map_or(0, |tool| tool.output_bytes)
+    }
+
+    /// Replaces a tool's output; appends if it has none yet, and emits nothing if it is the same.
+    pub(super) fn replace_output_if_changed(
+        &mut self,
+        step: StepId,
+        whole: &str,
+        out: &mut EventEmitter<'_>,
+    ) {
+        let Some(tool) = self.find_mut(step) else { return };
+        if tool.output_bytes == 0 {
+            return self.append_output_if_open(step, whole, out);
+        }
+        let whole_fingerprint = Fingerprint::from_text(whole);
+        if tool.output_bytes == whole.len() && whole_fingerprint == tool.output_fingerprint {
+            return;
+        }
+        tool.output_fingerprint = whole_fingerprint;
+        tool.output_bytes = whole.len();
+        out.emit_after_deferred_ends(Event::OutputReplaced { step, text: whole.into() });
+    }
+
     /// Appends the whole output, unless the tool already has some.
     pub(super) fn append_output_if_none(
         &mut self,

@@ -101,6 +101,7 @@ impl UnfinishedRun {
             | Event::ArgumentsReplaced { .. }
             | Event::ToolProgressed { .. }
             | Event::OutputAppended { .. }
+            | Event::OutputReplaced { .. }
             | Event::RequestEnded { .. }
             | Event::UsageReported { .. }
             | event_family!(Prompt)

@@ -1,5 +1,6 @@
 //! `Writer`: append handle of a run, called by dialects and agents.
 
+mod drafts;
 mod reissue;
 mod requests;
 mod text;

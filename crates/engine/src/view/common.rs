@@ -27,6 +27,8 @@ pub(super) struct CommonFold {
     run: Option<String>,
     ids: ItemIds,
     next_key: u32,
+    /// Key of a draft that became the next item.
+    reused_key: Option<ItemKey>,
     prompts: u32,
     reply: ReplyCandidates,
     status: StatusTracker,
@@ -72,6 +74,7 @@ impl CommonFold {
             run: None,
             ids: ItemIds::default(),
             next_key: 0,
+            reused_key: None,
             prompts: 0,
             reply: ReplyCandidates::default(),
             status: StatusTracker::new(telling),
@@ -81,11 +84,18 @@ impl CommonFold {
         }
     }
 
-    /// Allocates the next item key.
+    /// Allocates the next item key, or returns the one that the next item takes over.
     pub(super) fn allocate_key(&mut self) -> ItemKey {
-        let key = ItemKey(self.next_key);
-        self.next_key += 1;
-        key
+        self.reused_key.take().unwrap_or_else(|| {
+            let key = ItemKey(self.next_key);
+            self.next_key += 1;
+            key
+        })
+    }
+
+    /// Lets the next item take over the key of a draft.
+    pub(super) fn reuse_key_for_next_item(&mut self, key: ItemKey) {
+        self.reused_key = Some(key);
     }
 
     /// Returns true if no item was put after this one.
@@ -330,6 +340,7 @@ impl CommonFold {
         let Event::RunEnded { ending } = &record.event else { return };
         let content = self.reply.take_final_text(ending);
         self.run = None;
+        self.reused_key = None;
         if !ending.stop.is_some_and(StopReason::can_leave_asks_open) {
             self.resolve_run_asks_as_unanswered(record, out);
         }

@@ -61,6 +61,8 @@ pub enum ItemState {
     /// More may come.
     #[default]
     Live,
+    /// Its source is still writing it: a prompt, notice or question that nobody has sent yet.
+    Draft,
     /// Complete.
     Done,
     /// The tool was called; its result is expected.
@@ -96,7 +98,9 @@ impl ItemState {
             ItemState::Done => ToolOutcome::Succeeded,
             ItemState::Failed => ToolOutcome::Failed,
             ItemState::Denied => ToolOutcome::Denied,
-            ItemState::Live | ItemState::Pending | ItemState::Called => ToolOutcome::NoResult,
+            ItemState::Live | ItemState::Draft | ItemState::Pending | ItemState::Called => {
+                ToolOutcome::NoResult
+            }
             ItemState::Incomplete | ItemState::Withdrawn => ToolOutcome::Cut,
         }
     }

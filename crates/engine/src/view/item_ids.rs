@@ -7,7 +7,7 @@
 
 use std::fmt::{Arguments, Write};
 
-use crate::event::{MessageId, StepId};
+use crate::event::{DraftId, MessageId, StepId};
 
 /// Builds the ids of one run's items.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +60,11 @@ impl ItemIds {
     /// Id of the run's notice with this number, from 0.
     pub(super) fn notice(self, number: u32) -> String {
         self.build(format_args!("n{number}"))
+    }
+
+    /// Id of a draft, until it is whole.
+    pub(super) fn draft(self, draft: DraftId) -> String {
+        self.build(format_args!("d{}", draft.0))
     }
 
     /// Id of an item that its source names.

@@ -158,6 +158,7 @@ impl StatusTracker {
             | Event::ToolReady { .. }
             | Event::ToolProgressed { .. }
             | Event::OutputAppended { .. }
+            | Event::OutputReplaced { .. }
             | Event::AskResolved { .. }
             | Event::FinalDeclared { .. }
             | event_family!(Run)

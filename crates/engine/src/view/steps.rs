@@ -145,6 +145,9 @@ impl Steps {
             Event::OutputAppended { step, text } => {
                 self.open.store_output_up_to_limit(*step, text);
             }
+            Event::OutputReplaced { step, text } => {
+                self.open.replace_stored_output(*step, text);
+            }
             Event::ReasoningEnded { step, .. } => {
                 self.end_step_if_open(
                     *step,

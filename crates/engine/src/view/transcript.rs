@@ -4,6 +4,7 @@
 //! Items have the keys 0, 1, 2, ...; none is ever removed. The cost of an event does not depend on
 //! the number of items.
 
+mod drafts;
 mod messages;
 mod notices;
 mod requests;
@@ -23,6 +24,7 @@ use super::patch::Patch;
 use super::status::StatusDetail;
 use super::{Thinking, ViewOptions};
 
+use drafts::OpenDrafts;
 use notices::SeenCheckpoints;
 use requests::RequestItems;
 use settling::{SettlingTracker, TextGrowth};
@@ -56,6 +58,7 @@ struct ActiveRun {
     requests: RequestItems,
     run_usage: Option<Usage>,
     notice_count: u32,
+    drafts: OpenDrafts,
 }
 
 impl Default for ActiveRun {
@@ -71,6 +74,7 @@ impl Default for ActiveRun {
             requests: RequestItems::default(),
             run_usage: None,
             notice_count: 0,
+            drafts: OpenDrafts::default(),
         }
     }
 }
@@ -112,14 +116,14 @@ impl Transcript {
     pub fn apply<'r>(&mut self, record: &'r Record<'_>, out: &mut impl FnMut(Patch<'r>)) {
         let Transcript { base, settling, active_run: going, .. } = self;
         let rest = base.apply(record, &mut |mut patch| {
-            if let Patch::Put { item, .. } = &mut patch {
+            if let Patch::Put { key, item } = &mut patch {
                 // The shared fold puts only prompts.
                 if std::mem::replace(&mut going.last_actor, LastActor::Agent)
                     == LastActor::PersonAnswered
                 {
                     item.sort = Some("feedback".into());
                 }
-                settling.add_item(item.state, "", TextGrowth::Mutable);
+                settling.put_item(*key, item.state, "", TextGrowth::Mutable);
             }
             out(patch);
         });
@@ -155,6 +159,7 @@ impl Transcript {
         | Event::MessageStarted { .. }
         | Event::ToolStarted { .. }
         | Event::OutputAppended { .. }
+        | Event::OutputReplaced { .. }
         | Event::ToolEnded { .. } = record.event
         {
             self.active_run.last_actor = LastActor::Agent;
@@ -174,6 +179,7 @@ impl Transcript {
             | Event::ArgumentsReplaced { .. }
             | Event::ToolReady { .. }
             | Event::OutputAppended { .. }
+            | Event::OutputReplaced { .. }
             | Event::ToolEnded { .. } => self.apply_tool_event(record, out),
             Event::ImageReceived { owner, image } => {
                 self.ensure_item_and_attach_image(*owner, image, record, out);
@@ -190,6 +196,8 @@ impl Transcript {
             | Event::RetryScheduled { .. }
             | Event::HistoryCompacted { .. }
             | Event::NoticeGiven { .. } => self.apply_notice_event(record, out),
+            Event::DraftReceived { .. } => self.put_or_rewrite_draft(record, out),
+            Event::DraftCompleted { draft } => self.reuse_item_of_draft(*draft),
             Event::Withdrawn { messages, steps } => {
                 self.withdraw_items_and_put_notice(messages, steps, record, out);
             }
@@ -222,7 +230,7 @@ impl Transcript {
         if let Some(owner) = owner {
             self.active_run.item_keys.insert((owner, key));
         }
-        self.settling.add_item(item.state, &item.text, growth);
+        self.settling.put_item(key, item.state, &item.text, growth);
         out(Patch::Put { key, item });
         key
     }

@@ -166,6 +166,7 @@ fn write_message_of_ending(item: &Item<'_>, out: &mut String) {
         ItemState::Withdrawn => object.add_serialized("withdrawn", &true),
         ItemState::Incomplete => object.add_serialized("incomplete", &true),
         ItemState::Live
+        | ItemState::Draft
         | ItemState::Done
         | ItemState::Pending
         | ItemState::Called

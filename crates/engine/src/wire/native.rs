@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::view::patch::{EndedRun, Status};
-use crate::view::{Item, ItemKey, ItemKind, Page, Patch, ViewName};
+use crate::view::{Item, ItemKey, ItemKind, ItemState, Page, Patch, ViewName};
 
 use super::json::ObjectWriter;
 use super::stream_kind::StreamKind;
@@ -43,7 +43,9 @@ impl NativeFrames {
     ) {
         let run = envelope.run;
         match patch {
-            Patch::Put { item, .. } if item.kind == ItemKind::User => {
+            Patch::Put { item, .. }
+                if item.kind == ItemKind::User && item.state != ItemState::Draft =>
+            {
                 let frame = ObjectWriter::begin_cleared(data)
                     .add_raw_json("run", run)
                     .add_string("id", &item.id);

@@ -132,7 +132,7 @@ fn emit_tool_frame(item: &Item<'_>, run: &str, data: &mut String, emit: &mut Fra
 /// Name of an action's or tool's state in the view's specification.
 fn action_state_name(state: ItemState) -> &'static str {
     match state {
-        ItemState::Live => "running",
+        ItemState::Live | ItemState::Draft => "running",
         ItemState::Done => "done",
         ItemState::Pending | ItemState::Called => "called",
         ItemState::Failed | ItemState::Denied | ItemState::Incomplete | ItemState::Withdrawn => {

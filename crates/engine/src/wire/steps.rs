@@ -128,6 +128,7 @@ fn emit_result_frame_if_any(
         }
         ItemState::Called | ItemState::Incomplete if !has_content => {}
         ItemState::Live
+        | ItemState::Draft
         | ItemState::Pending
         | ItemState::Done
         | ItemState::Called

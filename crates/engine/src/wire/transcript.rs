@@ -61,7 +61,7 @@ pub(super) fn emit_frames(
 fn emit_message_frame(key: ItemKey, item: &Item<'_>, data: &mut String, emit: &mut FrameSink<'_>) {
     // Asks and requests are complete from the start; they wait for something else.
     let waits = matches!(item.kind, ItemKind::Ask | ItemKind::Request);
-    let partial = item.state == ItemState::Live && !waits;
+    let partial = item.state == ItemState::Draft || (item.state == ItemState::Live && !waits);
     let frame = ObjectWriter::begin_cleared(data)
         .add_string("run", &item.run)
         .add_number("index", key.0.into());

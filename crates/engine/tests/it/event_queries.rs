@@ -85,7 +85,9 @@ impl RecordedEvents {
     /// Output of all tools, joined.
     pub(crate) fn all_output(&self) -> String {
         let texts = self.events().filter_map(|event| match event {
-            Event::OutputAppended { text, .. } => Some(text.as_ref()),
+            Event::OutputAppended { text, .. } | Event::OutputReplaced { text, .. } => {
+                Some(text.as_ref())
+            }
             _ => None,
         });
         texts.collect()

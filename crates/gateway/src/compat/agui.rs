@@ -284,6 +284,7 @@ impl Protocol for AgUi {
             | Event::ToolReady { .. }
             | Event::ToolProgressed { .. }
             | Event::OutputAppended { .. }
+            | Event::OutputReplaced { .. }
             | Event::ToolEnded { .. }
             | Event::AskOpened { .. }
             | Event::AskResolved { .. } => self.apply_tool_or_ask_event(event, out),
@@ -299,6 +300,8 @@ impl Protocol for AgUi {
             | Event::RequestEnded { .. }
             | Event::CheckpointSaved { .. }
             | Event::HistoryCompacted { .. }
+            | Event::DraftReceived { .. }
+            | Event::DraftCompleted { .. }
             | Event::UsageReported { .. }
             | Event::FinalDeclared { .. }
             | Event::QuirkActed { .. }

@@ -295,6 +295,7 @@ impl Protocol for AiSdk {
             | Event::ToolReady { .. }
             | Event::ToolProgressed { .. }
             | Event::OutputAppended { .. }
+            | Event::OutputReplaced { .. }
             | Event::ToolEnded { .. }
             | Event::AskOpened { .. }
             | Event::AskResolved { .. } => self.apply_tool_or_ask_event(event, out),
@@ -310,6 +311,8 @@ impl Protocol for AiSdk {
             | Event::RequestEnded { .. }
             | Event::CheckpointSaved { .. }
             | Event::HistoryCompacted { .. }
+            | Event::DraftReceived { .. }
+            | Event::DraftCompleted { .. }
             | Event::UsageReported { .. }
             | Event::FinalDeclared { .. }
             | Event::QuirkActed { .. }

@@ -154,6 +154,7 @@ impl UnansweredCalls {
             | Event::ToolReady { .. }
             | Event::ToolProgressed { .. }
             | Event::OutputAppended { .. }
+            | Event::OutputReplaced { .. }
             | event_family!(Run)
             | event_family!(Prompt)
             | event_family!(Round)

@@ -49,6 +49,7 @@ fn newline_unless_at_line_start(text: &str) -> &'static str {
 fn state_label(item: &Item<'_>) -> &'static str {
     match item.state {
         ItemState::Live => "running",
+        ItemState::Draft => "being written",
         ItemState::Done => "done",
         ItemState::Pending => "waiting",
         ItemState::Called => "called",

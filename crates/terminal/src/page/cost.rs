@@ -54,7 +54,7 @@ impl RequestSummary {
 pub fn request_text(item: &Item<'_>) -> String {
     let mut summary = RequestSummary::from_json(&item.text);
     let state = match item.state {
-        ItemState::Live | ItemState::Pending => " (in progress)",
+        ItemState::Live | ItemState::Draft | ItemState::Pending => " (in progress)",
         ItemState::Done | ItemState::Called => "",
         ItemState::Failed | ItemState::Denied => " (failed)",
         ItemState::Incomplete if summary.cancel_reason.is_some() => " (cancelled)",

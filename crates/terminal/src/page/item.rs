@@ -123,6 +123,9 @@ pub(super) fn render_images_citations_and_interruption(
     {
         push_wrapped_text(&mut rows, options, ("· ", Style::DIM), "[interrupted]", Style::DIM);
     }
+    if item.state == ItemState::Draft {
+        push_wrapped_text(&mut rows, options, ("· ", Style::DIM), "[being written]", Style::DIM);
+    }
     rows
 }
 
@@ -162,7 +165,9 @@ pub(crate) fn push_wrapped_text(
 
 fn push_tool_rows(item: &Item<'_>, options: RenderOptions, rows: &mut Vec<Row>) {
     let (sign, state, style) = match item.state {
-        ItemState::Live | ItemState::Pending => ("○ ", " …", Style::coloured(Colour::Yellow)),
+        ItemState::Live | ItemState::Draft | ItemState::Pending => {
+            ("○ ", " …", Style::coloured(Colour::Yellow))
+        }
         ItemState::Done => ("● ", "", Style::coloured(Colour::Green)),
         ItemState::Called => ("→ ", " called", Style::DIM),
         ItemState::Failed => ("✕ ", " failed", ERROR_STYLE),

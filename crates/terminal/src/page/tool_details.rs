@@ -119,9 +119,8 @@ pub fn tool_detail_lines(item: &Item<'_>) -> Vec<DetailLine> {
     if known.purpose == ToolPurpose::Command && known.target.is_some() && known.title != "Run" {
         lines.push(DetailLine::new(DetailKind::Note, format!("# {}", known.title)));
     }
-    let is_asked_text = |diff: &&FileDiff| {
-        item.kind == ItemKind::Ask && has_all_changed_lines(&item.text, diff)
-    };
+    let is_asked_text =
+        |diff: &&FileDiff| item.kind == ItemKind::Ask && has_all_changed_lines(&item.text, diff);
     for diff in known.diffs.iter().filter(|diff| !is_asked_text(diff)) {
         if 1 < known.diffs.len() {
             lines.push(DetailLine::new(DetailKind::Note, file_heading(diff)));

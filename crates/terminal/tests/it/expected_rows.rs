@@ -68,12 +68,15 @@ pub(crate) fn expected_of(item: &Item<'_>) -> Vec<Shown> {
     {
         shown.push(Shown::Exact("·[interrupted]".to_owned()));
     }
+    if item.state == ItemState::Draft {
+        shown.push(Shown::Exact("·[beingwritten]".to_owned()));
+    }
     shown
 }
 
 fn expected_of_call(item: &Item<'_>) -> Vec<Shown> {
     let (sign, state) = match item.state {
-        ItemState::Live | ItemState::Pending => ("○", "…"),
+        ItemState::Live | ItemState::Draft | ItemState::Pending => ("○", "…"),
         ItemState::Done => ("●", ""),
         ItemState::Called => ("→", "called"),
         ItemState::Failed => ("✕", "failed"),

@@ -281,7 +281,7 @@ impl Codex {
         out.emit_tool_ready_once(step);
         let output = item.aggregated_output.as_deref().unwrap_or("");
         if stage == ItemStage::Completed {
-            out.append_rest_or_whole_output(step, output);
+            out.append_rest_or_replace_output(step, output);
             end_command_step(step, item.status.as_deref(), item.exit_code, out);
         } else {
             out.append_cumulative_output_if_continued(step, output);

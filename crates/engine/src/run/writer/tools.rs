@@ -70,6 +70,16 @@ impl Writer<'_> {
         self.state.open_tools.append_output_if_open(step, text, &mut self.emitter);
     }
 
+    /// Replaces a tool's output; emits nothing if it is the same.
+    pub fn replace_output_if_changed(&mut self, step: StepId, whole: &str) {
+        self.state.open_tools.replace_output_if_changed(step, whole, &mut self.emitter);
+    }
+
+    /// Length of an open tool's output in bytes.
+    pub(crate) fn output_bytes(&self, step: StepId) -> usize {
+        self.state.open_tools.output_bytes(step)
+    }
+
     /// Appends a tool's whole output, unless it already has some.
     pub fn append_output_if_none(&mut self, step: StepId, text: &str) {
         self.state.open_tools.append_output_if_none(step, text, &mut self.emitter);
@@ -84,11 +94,11 @@ impl Writer<'_> {
         self.state.open_tools.append_cumulative_output_if_continued(step, whole, &mut self.emitter)
     }
 
-    /// Appends the new end of a tool's final cumulative output, or all of it if its beginning
-    /// changed.
-    pub fn append_rest_or_whole_output(&mut self, step: StepId, whole: &str) {
+    /// Appends the new end of a tool's final cumulative output, or replaces the output if its
+    /// beginning changed.
+    pub fn append_rest_or_replace_output(&mut self, step: StepId, whole: &str) {
         if self.append_cumulative_output_if_continued(step, whole) == OutputContinuity::Changed {
-            self.append_output_if_open(step, whole);
+            self.replace_output_if_changed(step, whole);
         }
     }
 

@@ -112,6 +112,7 @@ impl ToolCards {
             | Event::ToolStarted { .. }
             | Event::ToolProgressed { .. }
             | Event::OutputAppended { .. }
+            | Event::OutputReplaced { .. }
             | Event::Withdrawn { .. }
             | event_family!(Run)
             | event_family!(Prompt)

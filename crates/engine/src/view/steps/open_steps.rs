@@ -244,6 +244,16 @@ impl OpenSteps {
         }
     }
 
+    /// Replaces a tool's output, up to the limit.
+    pub(super) fn replace_stored_output(&mut self, id: StepId, text: &str) {
+        if let Some(step) = self.find_open_step_mut(id) {
+            step.item.result = None;
+            step.opaque_filter = OpaqueStateFilter::default();
+            step.output_limit = OutputLimit::default();
+        }
+        self.store_output_up_to_limit(id, text);
+    }
+
     /// Keeps an image with its step; emits nothing.
     pub(super) fn store_step_image(&mut self, id: StepId, image: &Image<'_>) {
         if let Some(step) = self.steps.get_mut(&id) {

@@ -65,6 +65,8 @@ impl Transcript {
             }
             // Not a notice.
             Event::ImageReceived { .. }
+            | Event::DraftReceived { .. }
+            | Event::DraftCompleted { .. }
             | Event::CheckpointSaved { .. }
             | Event::Withdrawn { .. }
             | event_family!(Run)
@@ -86,7 +88,7 @@ impl Transcript {
         out: &mut impl FnMut(Patch<'r>),
     ) {
         let Event::RunEnded { ending } = &record.event else { return };
-        self.put_arguments_and_forget_open_tools(out);
+        self.put_arguments_and_forget_open_tools(record, out);
         self.end_requests_and_put_usage(record, out);
         if !ending.stop.is_some_and(StopReason::can_leave_asks_open) {
             self.active_run.open_asks.retain(|(_, ask)| ask.run != record.run);

@@ -58,18 +58,29 @@ impl SettledPrefix {
 }
 
 impl SettlingTracker {
-    /// Adds the next item of the page.
-    pub(super) fn add_item(&mut self, state: ItemState, text: &str, growth: TextGrowth) {
+    /// Adds the next item of the page, or replaces one that is not settled.
+    pub(super) fn put_item(
+        &mut self,
+        key: ItemKey,
+        state: ItemState,
+        text: &str,
+        growth: TextGrowth,
+    ) {
         let open = match (state, growth) {
             (ItemState::Live, TextGrowth::AppendOnly) => {
                 let mut reach = SettledPrefix::default();
                 reach.push_text(text);
                 UnsettledItem::Growing(reach)
             }
-            (ItemState::Live, TextGrowth::Mutable) => UnsettledItem::Held(0),
+            (ItemState::Live, TextGrowth::Mutable) | (ItemState::Draft, _) => {
+                UnsettledItem::Held(0)
+            }
             _ => UnsettledItem::Complete,
         };
-        self.unsettled.push_back(open);
+        match self.find_unsettled_mut(key) {
+            Some(known) => *known = open,
+            None => self.unsettled.push_back(open),
+        }
     }
 
     /// Returns an unsettled item.

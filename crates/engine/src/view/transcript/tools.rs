@@ -5,6 +5,7 @@
 mod asked;
 mod describe;
 mod output;
+mod replaced_output;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use crate::view::patch::Patch;
 use super::settling::TextGrowth;
 use super::{ItemOwner, Transcript};
 use describe::CallIdentity;
+use replaced_output::KeptOutput;
 
 /// Open tools of the active run.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +51,10 @@ struct OpenTool {
     last_output_step: StepId,
     is_mid_line: bool,
     output_limit: OutputLimit,
+    /// True if the output of calls inside it stands in its own.
+    has_output_of_calls: bool,
+    /// Newest version of an output that could not be replaced.
+    kept_output: Option<KeptOutput>,
 }
 
 /// Item of a call on the page: its own, or that of the ask about it.
@@ -137,20 +143,19 @@ impl Transcript {
                 let text = self.remove_opaque_state(*step, text);
                 self.append_output_up_to_limit(*step, text, record, out);
             }
+            Event::OutputReplaced { step, text } => {
+                self.append_sub_agent_call_once(*step, record, out);
+                self.reset_opaque_state(*step);
+                let text = self.remove_opaque_state(*step, text);
+                self.replace_output_or_keep_until_end(*step, text, record, out);
+            }
             Event::ToolEnded { step, outcome, detail } => {
                 self.append_sub_agent_call_once(*step, record, out);
+                self.append_kept_output_if_any(*step, record, out);
                 self.put_result_of_asked_call_if_it_has_one(*step, *outcome, record, out);
                 self.describe_result_if_any(*step, *outcome, detail.as_deref(), out);
                 if let Some(detail) = detail.as_deref().filter(|detail| !detail.is_empty()) {
-                    // On a new line after the output.
-                    let tools = &mut self.active_run.tools;
-                    let root = tools.sub_agent_calls.get(step).map_or(*step, |inner| inner.root);
-                    if let Some(tool) = tools.open.get_mut(&root)
-                        && std::mem::take(&mut tool.is_mid_line)
-                    {
-                        self.append_output_up_to_limit(*step, Cow::Borrowed("\n"), record, out);
-                    }
-                    self.append_output_up_to_limit(*step, Cow::Borrowed(detail), record, out);
+                    self.append_output_on_new_line(*step, Cow::Borrowed(detail), record, out);
                 }
                 self.end_tool_if_open(*step, *outcome, out);
             }
@@ -232,6 +237,8 @@ impl Transcript {
             last_output_step: step,
             is_mid_line: false,
             output_limit: OutputLimit::default(),
+            has_output_of_calls: false,
+            kept_output: None,
         };
         self.active_run.tools.open.insert(step, tool);
     }
@@ -306,10 +313,12 @@ impl Transcript {
     /// Puts the arguments of the tools that the run left open, and stops tracking them.
     pub(super) fn put_arguments_and_forget_open_tools<'r>(
         &mut self,
+        record: &'r Record<'_>,
         out: &mut impl FnMut(Patch<'r>),
     ) {
         let open: Vec<StepId> = self.active_run.tools.open.keys().copied().collect();
         for step in open {
+            self.append_kept_output_if_any(step, record, out);
             self.describe_result_if_any(step, ToolOutcome::Cut, None, out);
             self.append_omitted_note_if_any(step, out);
         }

@@ -139,7 +139,7 @@ impl PrintClient {
         let row = |(at, message): (usize, &Value)| {
             let mark = match message["state"].as_str().unwrap() {
                 _ if at < self.settled.count as usize => '=',
-                "live" => '~',
+                "live" | "draft" => '~',
                 _ => '+',
             };
             format!("{mark}{} {}", message_name(message), message_text(message))

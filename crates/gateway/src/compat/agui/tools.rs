@@ -47,6 +47,11 @@ impl AgUi {
                     call.output.push_str(text);
                 }
             }
+            Event::OutputReplaced { step, text } => {
+                if let Some(call) = self.calls.find_open_call_mut(*step) {
+                    text.as_ref().clone_into(&mut call.output);
+                }
+            }
             Event::ToolEnded { step, outcome, detail } => {
                 self.end_arguments(*step, out);
                 if let Some(call) = self.calls.take_open_call(*step) {

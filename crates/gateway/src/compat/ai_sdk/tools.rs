@@ -50,6 +50,11 @@ impl AiSdk {
                     call.output.push_str(text);
                 }
             }
+            Event::OutputReplaced { step, text } => {
+                if let Some(call) = self.calls.find_open_call_mut(*step) {
+                    text.as_ref().clone_into(&mut call.output);
+                }
+            }
             Event::ToolEnded { step, outcome, detail } => {
                 self.end_call_or_keep_unanswered(*step, *outcome, detail.as_deref(), out);
             }

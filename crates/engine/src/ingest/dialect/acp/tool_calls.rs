@@ -85,7 +85,7 @@ impl ToolCalls {
             "in_progress" => {
                 out.emit_tool_ready_once(step);
                 let whole = call.content.map(content::tool_content_text).unwrap_or_default();
-                self.outputs.push_output_so_far_if_continued(step, &whole, out);
+                self.outputs.push_output_so_far(step, &whole, out);
             }
             _ => {}
         }

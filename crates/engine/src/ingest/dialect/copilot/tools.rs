@@ -219,7 +219,7 @@ fn write_output_and_end_step(step: StepId, data: &EventBody<'_>, out: &mut Write
     let result = data.result.and_then(ResultFields::from_raw);
     let ResultFields { detailed, content, contents } = result.unwrap_or_default();
     if let Some(text) = detailed.or(content).and_then(as_string) {
-        out.append_rest_or_whole_output(step, &text);
+        out.append_rest_or_replace_output(step, &text);
     }
     let parts = contents.map(array_elements).unwrap_or_default();
     for image in parts.into_iter().filter_map(parse_image) {

@@ -101,7 +101,7 @@ impl Opencode {
         match state.status.as_deref().unwrap_or("") {
             "running" => {
                 out.emit_tool_ready_once(step);
-                self.outputs.push_output_so_far_if_continued(step, so_far, out);
+                self.outputs.push_output_so_far(step, so_far, out);
             }
             "completed" => {
                 let text = state.output.map(string_or_json).unwrap_or_default();

@@ -46,7 +46,7 @@ pub(super) fn end_tool_with_result_if_open(
     let Some(step) = out.find_open_tool(call) else {
         return;
     };
-    out.append_rest_or_whole_output(step, &content_text(content));
+    out.append_rest_or_replace_output(step, &content_text(content));
     for image in content.map(array_elements).unwrap_or_default().into_iter().filter_map(parse_image)
     {
         out.append_output_image(step, image);

@@ -11,10 +11,10 @@ mod unfinished_items;
 
 use std::collections::VecDeque;
 
-use crate::event::{Event, MessagePhase, NoticeLevel, StopReason, UnrecognisedReason};
+use crate::event::{DraftKind, Event, MessagePhase, NoticeLevel, StopReason, UnrecognisedReason};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Text, array_elements, as_scalar, as_string, object};
-use crate::run::{MessageLifetime, Writer};
+use crate::run::{Fingerprint, MessageLifetime, Writer};
 
 use super::dedup::RecentIds;
 use super::thought_drafts::ThoughtDrafts;
@@ -24,7 +24,7 @@ use crate::ingest::dialect::openai_chat::image_from_url;
 use request::ModelRequests;
 use step::ToolSteps;
 use texts::MessageTexts;
-use unfinished_items::{UnfinishedItems, UnfinishedKind};
+use unfinished_items::UnfinishedItems;
 
 /// Incremental parser of say and ask messages.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,8 @@ pub(crate) struct ClineMessages {
     unfinished: UnfinishedItems,
     /// Keys of the asks without a known answer.
     pending_asks: VecDeque<String>,
+    /// Newest version of the final message.
+    completion_text: Fingerprint,
 }
 
 /// First message of a task: the user's prompt if a model request follows it, else model text.
@@ -114,6 +116,7 @@ impl Default for ClineMessages {
             steps: ToolSteps::default(),
             unfinished: UnfinishedItems::default(),
             pending_asks: VecDeque::new(),
+            completion_text: Fingerprint::default(),
         }
     }
 }
@@ -279,16 +282,19 @@ impl ClineMessages {
 
     /// Writes the final message and completes the run.
     fn apply_completion(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
-        // Cline's marker for its UI: there are changes to compare.
-        const HAS_CHANGES: &str = "HAS_CHANGES";
         self.steps.end_complete_steps(out);
-        let text = message.text();
-        let text = text.strip_suffix(HAS_CHANGES).unwrap_or(text);
+        let text = completion_text(message.text());
+        self.completion_text = Fingerprint::from_text(text);
         let phase = Some(MessagePhase::Final);
         self.write_text_and_end_if_complete(key, phase, text, message, out);
         if !message.is_partial() {
             out.report_completed_unless_failed(StopReason::End);
         }
+    }
+
+    /// True if the newest final message has this text.
+    fn is_completion_text(&self, text: &str) -> bool {
+        self.completion_text.is_same_trimmed_text(&Fingerprint::from_text(completion_text(text)))
     }
 
     fn write_prompt_once_when_complete(
@@ -297,7 +303,7 @@ impl ClineMessages {
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) {
-        self.write_item_once_when_complete(UnfinishedKind::Prompt, key, message, out);
+        self.write_item_once_when_complete(DraftKind::Prompt, key, message, out);
     }
 
     fn write_notice_once_when_complete(
@@ -307,24 +313,23 @@ impl ClineMessages {
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) {
-        self.write_item_once_when_complete(UnfinishedKind::Notice(level), key, message, out);
+        self.write_item_once_when_complete(DraftKind::Notice(level), key, message, out);
     }
 
     /// Writes a prompt or notice once, when it is complete.
     fn write_item_once_when_complete(
         &mut self,
-        kind: UnfinishedKind,
+        kind: DraftKind,
         key: &str,
         message: &ClineMessage<'_>,
         out: &mut Writer<'_>,
     ) {
         if message.is_partial() {
             if !self.written_keys.contains(key) {
-                self.unfinished.record_text_so_far(key, kind, message.text());
+                self.unfinished.record_text_so_far(key, kind, message.text(), out);
             }
         } else if self.written_keys.insert(key) {
-            self.unfinished.forget(key);
-            kind.write(key, message.text(), out);
+            self.unfinished.complete_and_write(key, kind, message.text(), out);
         }
     }
 
@@ -386,4 +391,9 @@ impl ClineMessages {
         self.texts.push_text_so_far(key, None, text, out);
         self.texts.end_message(key, text, out);
     }
+}
+
+/// Text of a final message, without Cline's marker for its UI that there are changes to compare.
+fn completion_text(text: &str) -> &str {
+    text.strip_suffix("HAS_CHANGES").unwrap_or(text)
 }

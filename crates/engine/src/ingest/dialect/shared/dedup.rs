@@ -86,13 +86,9 @@ struct KnownOutput {
 }
 
 impl OutputDedup {
-    /// Writes the new part of a running tool's output so far.
-    pub(crate) fn push_output_so_far_if_continued(
-        &mut self,
-        step: StepId,
-        whole: &str,
-        out: &mut Writer<'_>,
-    ) {
+    /// Writes the new part of a running tool's output so far, or replaces it if its source changed
+    /// it. An older, shorter version changes nothing.
+    pub(crate) fn push_output_so_far(&mut self, step: StepId, whole: &str, out: &mut Writer<'_>) {
         let Some(known) = self.0.iter_mut().find(|output| output.step == step) else {
             if self.0.len() < OPEN_TOOLS_MAX && !whole.is_empty() {
                 let print = Fingerprint::from_text(whole);
@@ -101,14 +97,8 @@ impl OutputDedup {
             }
             return;
         };
-        // Output that does not extend the known one waits for the final output.
-        if let Some(rest) = known.strip_known_prefix(whole) {
-            *known = KnownOutput {
-                step,
-                bytes: whole.len(),
-                fingerprint: Fingerprint::from_text(whole),
-            };
-            out.append_output_if_open(step, rest);
+        if known.bytes <= whole.len() {
+            known.update(whole, out);
         }
     }
 
@@ -120,11 +110,10 @@ impl OutputDedup {
         out: &mut Writer<'_>,
     ) {
         let at = self.0.iter().position(|output| output.step == step);
-        let Some(known) = at.map(|at| self.0.swap_remove(at)) else {
-            out.append_output_if_none(step, whole);
-            return;
-        };
-        out.append_output_if_open(step, known.strip_known_prefix(whole).unwrap_or(whole));
+        match at.map(|at| self.0.swap_remove(at)) {
+            Some(mut known) => known.update(whole, out),
+            None => out.append_output_if_none(step, whole),
+        }
     }
 
     /// Drops the state of a step.
@@ -134,6 +123,21 @@ impl OutputDedup {
 }
 
 impl KnownOutput {
+    /// Writes how `whole` differs from the known output. Output that is not the step's only one
+    /// cannot be replaced: it follows.
+    fn update(&mut self, whole: &str, out: &mut Writer<'_>) {
+        let step = self.step;
+        match self.strip_known_prefix(whole) {
+            Some(rest) => out.append_output_if_open(step, rest),
+            None if out.output_bytes(step) == self.bytes => {
+                out.replace_output_if_changed(step, whole);
+            }
+            None => out.append_output_if_open(step, whole),
+        }
+        *self =
+            KnownOutput { step, bytes: whole.len(), fingerprint: Fingerprint::from_text(whole) };
+    }
+
     /// Part of `whole` after the known output; `None` if it does not start with it.
     fn strip_known_prefix<'a>(&self, whole: &'a str) -> Option<&'a str> {
         let (before, rest) = whole.split_at_checked(self.bytes)?;

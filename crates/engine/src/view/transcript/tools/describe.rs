@@ -70,6 +70,15 @@ impl Transcript {
         }
     }
 
+    /// Begins the output of a tool again.
+    pub(super) fn reset_opaque_state(&mut self, step: StepId) {
+        let tools = &mut self.active_run.tools;
+        let inner = tools.sub_agent_calls.get_mut(&step).map(|inner| &mut inner.identity);
+        if let Some(call) = inner.or_else(|| tools.open.get_mut(&step).map(|tool| &mut tool.call)) {
+            call.opaque_filter = OpaqueStateFilter::default();
+        }
+    }
+
     /// Adds to a tool's description what its result says.
     pub(super) fn describe_result_if_any<'r>(
         &mut self,

@@ -7,7 +7,6 @@ use crate::view::image_ref::ImageRef;
 use crate::view::item::{Item, ItemKey, ItemKind};
 use crate::view::patch::Patch;
 
-use super::super::settling::TextGrowth;
 use super::super::{Attachment, ItemOwner, Transcript};
 use super::{ArgumentsState, CallDisplay, CallItem};
 
@@ -53,6 +52,10 @@ impl Transcript {
         }
         let Some((root, key)) = self.find_or_put_output_item(step, record, out) else { return };
         let Some(tool) = self.active_run.tools.open.get_mut(&root) else { return };
+        if let Some(kept) = tool.kept_output.as_mut().filter(|_| step == root) {
+            return kept.push(&text);
+        }
+        tool.has_output_of_calls |= step != root;
         let apart = tool.last_output_step != step && tool.is_mid_line;
         tool.last_output_step = step;
         tool.is_mid_line = !text.ends_with('\n');
@@ -73,7 +76,7 @@ impl Transcript {
     }
 
     /// Returns the tool and item that output of `step` goes to; puts an item if one is missing.
-    fn find_or_put_output_item<'r>(
+    pub(super) fn find_or_put_output_item<'r>(
         &mut self,
         step: StepId,
         record: &'r Record<'_>,
@@ -128,7 +131,7 @@ impl Transcript {
             }
         };
         item.at_ms = record.at_ms;
-        let key = self.put_item(Some(ItemOwner::Step(root)), item, TextGrowth::AppendOnly, out);
+        let key = self.put_item(Some(ItemOwner::Step(root)), item, self.active_run.text_growth, out);
         self.active_run.tools.open.get_mut(&root)?.result_key = Some(key);
         Some(key)
     }

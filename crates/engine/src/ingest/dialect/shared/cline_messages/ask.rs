@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::event::{AnsweredBy, AskKind, AskOption, FailureReason, StopReason, ToolKind};
+use crate::event::{
+    AnsweredBy, AskKind, AskOption, DraftKind, FailureReason, StopReason, ToolKind,
+};
 use crate::ingest::json::{RawValue, array_elements, as_string, object};
 use crate::limits::OPEN_ASKS_MAX;
 use crate::run::Writer;
 
 use super::super::bounded::push_bounded;
-use super::unfinished_items::UnfinishedKind;
 use super::{ClineMessage, ClineMessages};
 
 impl ClineMessages {
@@ -28,10 +29,16 @@ impl ClineMessages {
             _ => None,
         };
         match (ask, tool) {
-            // Only a place for the user to reply; it asks nothing.
-            ("command_output", _) => {}
+            // Only places for the user to reply; they ask nothing, but may have the text.
+            ("command_output", _) => {
+                if !message.text().is_empty() {
+                    self.steps.try_apply_say(ask, key, message, out);
+                }
+            }
             ("completion_result", _) => {
-                if !message.is_partial() {
+                if !message.text().is_empty() && !self.is_completion_text(message.text()) {
+                    self.apply_completion(key, message, out);
+                } else if !message.is_partial() {
                     self.steps.end_complete_steps(out);
                     out.report_completed_unless_failed(StopReason::End);
                 }
@@ -84,13 +91,13 @@ impl ClineMessages {
     ) {
         if message.is_partial() {
             if kind == AskKind::Followup && !self.written_keys.contains(key) {
-                let question = UnfinishedKind::Question;
-                self.unfinished.record_text_so_far(key, question, message.text());
+                let question = DraftKind::Question;
+                self.unfinished.record_text_so_far(key, question, message.text(), out);
             }
             return;
         }
         if self.written_keys.insert(key) {
-            self.unfinished.forget(key);
+            self.unfinished.complete(key, out);
             let (text, options) = match kind {
                 AskKind::Followup => parse_question(message.text()),
                 AskKind::Tool | AskKind::Command | AskKind::Mcp | AskKind::Browser => {

@@ -2,6 +2,7 @@
 //! source is still writing, and those that wait for an approval.
 
 mod open_step;
+mod outputs;
 
 use crate::event::{StepId, ToolKind, ToolOutcome, UnrecognisedReason};
 use crate::ingest::json::{array_elements, as_string, object, string_or_json};
@@ -13,6 +14,7 @@ use super::super::shown_items::{ShownDiff, ShownItems};
 use super::ClineMessage;
 use crate::ingest::dialect::openai_chat::image_from_url;
 use open_step::{Approval, CallProgress, OpenStep};
+use outputs::OutputProgress;
 
 /// The open steps and the keys of ended ones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +23,8 @@ pub(super) struct ToolSteps {
     open: Vec<OpenStep>,
     /// Keys of messages whose step has ended.
     ended: RecentIds,
-    outputs: ShownItems,
+    /// Outputs that are complete.
+    complete_outputs: ShownItems,
 }
 
 object! { CallFields {
@@ -40,11 +43,11 @@ impl ToolSteps {
     ) -> bool {
         match say {
             "command_output" => {
-                self.ensure_approved_step_and_append_output(ToolKind::Command, key, message, out);
+                self.ensure_approved_step_and_write_output(ToolKind::Command, key, message, out);
             }
             "mcp_server_response" => {
                 let step =
-                    self.ensure_approved_step_and_append_output(ToolKind::Mcp, key, message, out);
+                    self.ensure_approved_step_and_write_output(ToolKind::Mcp, key, message, out);
                 if let Some(step) = step.filter(|_| !message.is_partial()) {
                     write_message_images(step, message, out);
                 }
@@ -52,11 +55,11 @@ impl ToolSteps {
             }
             "browser_action_result" => self.end_open_browser_action_with_result(key, message, out),
             "codebase_search_result" | "subtask_result" => {
-                self.ensure_approved_step_and_append_output(ToolKind::Function, key, message, out);
+                self.ensure_approved_step_and_write_output(ToolKind::Function, key, message, out);
                 self.end_complete_steps_unless_partial(message, out);
             }
             "tool" if self.is_result_of_open_step(key, message) => {
-                self.ensure_approved_step_and_append_output(ToolKind::Function, key, message, out);
+                self.ensure_approved_step_and_write_output(ToolKind::Function, key, message, out);
                 self.end_complete_steps_unless_partial(message, out);
             }
             "tool" => {
@@ -215,9 +218,9 @@ impl ToolSteps {
         self.open.len() - 1
     }
 
-    /// Appends the new part of an output to its step and resolves the approval of that step;
-    /// starts a step if none fits. Returns the step.
-    fn ensure_approved_step_and_append_output(
+    /// Writes what is new of an output to its step and resolves the approval of that step; starts a
+    /// step if none fits. Returns the step.
+    fn ensure_approved_step_and_write_output(
         &mut self,
         kind: ToolKind,
         key: &str,
@@ -226,8 +229,8 @@ impl ToolSteps {
     ) -> Option<StepId> {
         let output = Fingerprint::from_text(key);
         let text = message.text();
-        if !output.is_blank() && self.outputs.is_finished(output) {
-            let same = self.outputs.diff_whole_text(output, text) == ShownDiff::Unchanged;
+        if !output.is_blank() && self.complete_outputs.is_finished(output) {
+            let same = self.complete_outputs.diff_whole_text(output, text) == ShownDiff::Unchanged;
             if !message.is_partial() && !same {
                 out.append_unrecognised(UnrecognisedReason::Late, text);
             }
@@ -241,32 +244,17 @@ impl ToolSteps {
         let open = &mut self.open[at];
         // Output implies that the step was approved.
         open.resolve_pending_ask(out);
-        if output.is_blank() {
-            open.append_other_output(text, out);
-            return Some(open.step);
-        }
-        let diff = self.outputs.diff_whole_text(output, text);
-        match diff {
-            ShownDiff::New => open.append_other_output(text, out),
-            ShownDiff::Appended(rest) => open.append_output(rest, out),
-            // An older version, or output that its source has changed: what is written stays.
-            ShownDiff::Changed if !message.is_partial() => {
-                out.append_unrecognised(UnrecognisedReason::Late, text);
-            }
-            ShownDiff::Unchanged | ShownDiff::Changed => {}
-        }
-        if matches!(diff, ShownDiff::New | ShownDiff::Appended(_)) {
-            self.outputs.record_whole_text(output, text);
-        }
-        if message.is_partial() {
-            open.record_partial_output(output);
+        let progress = if message.is_partial() && !output.is_blank() {
+            OutputProgress::Partial
         } else {
-            open.record_complete_output(output);
+            OutputProgress::Complete
+        };
+        open.outputs.write_version(open.step, output, text, progress, out);
+        if progress == OutputProgress::Complete && !output.is_blank() {
+            self.complete_outputs.record_whole_text(output, text);
+            self.complete_outputs.mark_finished_or_remove_unkeyed(output);
         }
-        if !message.is_partial() {
-            self.outputs.mark_finished_or_remove_unkeyed(output);
-        }
-        Some(self.open[at].step)
+        Some(open.step)
     }
 
     /// The step that an output belongs to: the one that has its beginning, else the oldest that
@@ -279,7 +267,7 @@ impl ToolSteps {
         name: Option<&str>,
     ) -> Option<usize> {
         let fits = |open: &OpenStep| kind == ToolKind::Function || open.kind == kind;
-        let has_begun = |open: &OpenStep| !output.is_blank() && open.has_partial_output(output);
+        let has_begun = |open: &OpenStep| !output.is_blank() && open.outputs.has_partial_of(output);
         let is_named =
             |open: &OpenStep| name.is_some() && fits(open) && open.takes_result_of_tool(name);
         let is_complete = |open: &OpenStep| fits(open) && open.progress == CallProgress::Complete;

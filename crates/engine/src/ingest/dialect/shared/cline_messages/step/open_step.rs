@@ -1,13 +1,10 @@
 //! One open step.
 
-use std::collections::VecDeque;
-
 use crate::event::{StepId, ToolKind};
-use crate::limits::DEDUP_ITEMS_MAX;
-use crate::run::{Fingerprint, Writer};
+use crate::run::Writer;
 
-use super::super::super::bounded::push_bounded;
 use super::super::ask;
+use super::outputs::StepOutputs;
 
 /// A step that has not ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,9 +16,7 @@ pub(super) struct OpenStep {
     pub(super) kind: ToolKind,
     pub(super) progress: CallProgress,
     pub(super) approval: Approval,
-    /// Messages with output of the step that their source is still writing.
-    partial_outputs: VecDeque<Fingerprint>,
-    ends_with_newline: bool,
+    pub(super) outputs: StepOutputs,
 }
 
 /// Progress of the message that has the call.
@@ -52,8 +47,7 @@ impl OpenStep {
             kind,
             progress: CallProgress::Complete,
             approval: Approval::NotAsked,
-            partial_outputs: VecDeque::new(),
-            ends_with_newline: true,
+            outputs: StepOutputs::default(),
         }
     }
 
@@ -67,28 +61,11 @@ impl OpenStep {
         }
     }
 
-    /// Records that a message has output of the step and is not complete.
-    pub(super) fn record_partial_output(&mut self, message: Fingerprint) {
-        if !self.has_partial_output(message) {
-            push_bounded(&mut self.partial_outputs, message, DEDUP_ITEMS_MAX);
-        }
-    }
-
-    /// Records that a message with output of the step is complete.
-    pub(super) fn record_complete_output(&mut self, message: Fingerprint) {
-        self.partial_outputs.retain(|partial| *partial != message);
-    }
-
-    /// True if the message has output of the step and is not complete.
-    pub(super) fn has_partial_output(&self, message: Fingerprint) -> bool {
-        self.partial_outputs.contains(&message)
-    }
-
     /// True if the step ends when something else follows.
     pub(super) fn can_end(&self) -> bool {
         self.progress == CallProgress::Complete
             && self.approval != Approval::Pending
-            && self.partial_outputs.is_empty()
+            && self.outputs.are_complete()
     }
 
     /// True if a result that names this tool, or none, can be a result of the step.
@@ -103,22 +80,6 @@ impl OpenStep {
         if self.approval == Approval::Pending && self.progress == CallProgress::Complete {
             self.approval = Approval::Answered;
             ask::resolve_as_answered(&self.key, out);
-        }
-    }
-
-    /// Appends the output of another message, on a new line.
-    pub(super) fn append_other_output(&mut self, text: &str, out: &mut Writer<'_>) {
-        if !self.ends_with_newline {
-            out.append_output_if_open(self.step, "\n");
-        }
-        self.append_output(text, out);
-    }
-
-    /// Appends output.
-    pub(super) fn append_output(&mut self, text: &str, out: &mut Writer<'_>) {
-        if !text.is_empty() {
-            self.ends_with_newline = text.ends_with('\n');
-            out.append_output_if_open(self.step, text);
         }
     }
 }
