@@ -13,24 +13,6 @@ use serde::{Deserialize, Serialize};
 /// Version of the event types, written into every `run_started`.
 pub const EVENT_VERSION: u32 = 1;
 
-/// Milliseconds since the Unix epoch, from the provider or the shell.
-pub type Millis = u64;
-
-/// One line of the log: an event with its position, time and run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Record<'a> {
-    /// Dense number within the session, from 0.
-    pub seq: u64,
-    /// The provider's time, else the time of arrival, else missing.
-    pub at_ms: Option<Millis>,
-    /// Id of the run that the event belongs to.
-    pub run: Cow<'a, str>,
-    /// The fact itself.
-    #[serde(flatten)]
-    pub event: Event<'a>,
-}
-
 /// One fact about a run.
 // Not `non_exhaustive`: a program that shows or stores events has to decide about every one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -401,6 +383,7 @@ mod family;
 mod fields;
 mod ids;
 mod owned;
+mod record;
 mod sink;
 
 pub use cache_counting::CacheCounting;
@@ -411,6 +394,7 @@ pub use fields::{
     ToolOutcome, UnrecognisedReason, Usage, UsageScope,
 };
 pub use ids::{DraftId, MessageId, StepId};
+pub use record::{Millis, Record};
 pub use sink::{DroppedReason, HeldReason, Sink, Trace};
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

@@ -50,6 +50,12 @@ impl ListItem {
         &mut self.prose
     }
 
+    /// True if code or a bracket opened at the last character.
+    #[inline]
+    pub(super) fn has_plain_reading(&self) -> bool {
+        self.prose.has_plain_reading()
+    }
+
     /// Scans `c`; `held` is the text held so far.
     pub(super) fn push_char(&mut self, c: char, held: &str) -> ItemDecision {
         let sentence = self.prose.push_char(c, held);

@@ -145,7 +145,15 @@ impl SentenceSplitter {
     }
 
     /// Begins an enclosure if one opened at `c`.
+    #[inline]
     pub(super) fn begin_enclosure_if_opened(&mut self, c: char) {
+        if self.blocks.has_plain_reading() {
+            self.begin_enclosure_unless_open(c);
+        }
+    }
+
+    #[inline(never)]
+    fn begin_enclosure_unless_open(&mut self, c: char) {
         if let Some(plain_reading) = self.blocks.take_plain_reading()
             && self.enclosure.is_none()
         {

@@ -64,8 +64,15 @@ const LANGUAGE_FILES: &[&str] = &[
     include_str!("words/other.txt"),
 ];
 
+/// Bytes of a line of the language files, on average.
+const WORD_BYTES_MEAN: usize = 6;
+
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut words = Lexicon::default();
+    // Growing would hash every word twice.
+    words
+        .abbreviations
+        .reserve(LANGUAGE_FILES.iter().map(|file| file.len()).sum::<usize>() / WORD_BYTES_MEAN);
     for file in LANGUAGE_FILES {
         words.add_language_file(file);
     }
@@ -76,7 +83,7 @@ impl Lexicon {
     /// Adds the words of one language file.
     fn add_language_file(&mut self, file: &'static str) {
         let mut section = "";
-        for line in file.lines().map(str::trim) {
+        for line in file.lines() {
             if let Some(name) = line.strip_prefix('[') {
                 section = name;
             } else if !line.is_empty() && !line.starts_with('#') {

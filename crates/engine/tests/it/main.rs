@@ -71,5 +71,6 @@ mod traces;
 mod transcript;
 mod traps;
 mod unfinished;
+mod unfinished_items;
 mod views;
 mod views_hostile;

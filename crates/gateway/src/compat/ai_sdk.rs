@@ -122,6 +122,13 @@ impl AiSdk {
         }
     }
 
+    fn end_reasoning_if_open(&mut self, step: StepId, out: PayloadSink<'_>) {
+        if let Some(at) = self.open_reasoning.iter().position(|open| *open == step) {
+            self.open_reasoning.remove(at);
+            self.write_reasoning_end(step, out);
+        }
+    }
+
     fn append_reasoning_if_shown(&mut self, step: StepId, delta: &str, out: PayloadSink<'_>) {
         self.start_reasoning_if_shown(step, out);
         if self.options.reasoning == Reasoning::Show {
@@ -270,20 +277,15 @@ impl Protocol for AiSdk {
             Event::ImageReceived { owner, image } => {
                 self.write_image_if_linkable(*owner, image, out);
             }
-            Event::ReasoningStarted { step, origin, .. } => {
-                if *origin != ReasoningOrigin::Redacted {
-                    self.start_reasoning_if_shown(*step, out);
-                }
+            Event::ReasoningStarted { step, origin, .. }
+                if *origin != ReasoningOrigin::Redacted =>
+            {
+                self.start_reasoning_if_shown(*step, out);
             }
             Event::ReasoningAppended { step, text } => {
                 self.append_reasoning_if_shown(*step, text, out);
             }
-            Event::ReasoningEnded { step, .. } => {
-                if let Some(at) = self.open_reasoning.iter().position(|open| open == step) {
-                    self.open_reasoning.remove(at);
-                    self.write_reasoning_end(*step, out);
-                }
-            }
+            Event::ReasoningEnded { step, .. } => self.end_reasoning_if_open(*step, out),
             Event::Withdrawn { messages, steps } => self.withdraw_parts(messages, steps, out),
             Event::NoticeGiven { level, text } => AiSdk::write_notice(*level, text, out),
             Event::RetryScheduled { reason, .. } => {
@@ -300,7 +302,8 @@ impl Protocol for AiSdk {
             | Event::AskOpened { .. }
             | Event::AskResolved { .. } => self.apply_tool_or_ask_event(event, out),
             // Named one by one, as in the other protocols: a new event must be thought about in each.
-            Event::RunStarted { .. }
+            Event::ReasoningStarted { .. }
+            | Event::RunStarted { .. }
             | Event::RunEnded { .. }
             | Event::PromptReceived { .. }
             | Event::StepSealed { .. }

@@ -77,6 +77,20 @@ impl ToolCalls {
         self.open_calls.get_mut(&step)
     }
 
+    /// Appends to the output of an open call.
+    pub(super) fn append_output(&mut self, step: StepId, text: &str) {
+        if let Some(call) = self.open_calls.get_mut(&step) {
+            call.output.push_str(text);
+        }
+    }
+
+    /// Replaces the output of an open call.
+    pub(super) fn replace_output(&mut self, step: StepId, text: &str) {
+        if let Some(call) = self.open_calls.get_mut(&step) {
+            text.clone_into(&mut call.output);
+        }
+    }
+
     pub(super) fn take_open_call(&mut self, step: StepId) -> Option<ToolCall> {
         self.open_calls.remove(&step)
     }

@@ -4,9 +4,22 @@ use super::super::prose::{EnclosureState, ProseScanner};
 use super::{Block, BlockSplitter};
 
 impl BlockSplitter {
+    /// True if code or a bracket opened at the last character.
+    #[inline]
+    pub(in crate::sentence) fn has_plain_reading(&self) -> bool {
+        match &self.block {
+            Block::Paragraph(prose) | Block::Heading(prose) => prose.has_plain_reading(),
+            Block::Item(item) => item.has_plain_reading(),
+            Block::None
+            | Block::Rule
+            | Block::Table { .. }
+            | Block::Indented
+            | Block::Fence { .. } => false,
+        }
+    }
+
     /// Takes the splitter as it is if the code or bracket that opened at the last character never
     /// closes.
-    #[inline]
     pub(in crate::sentence) fn take_plain_reading(&mut self) -> Option<BlockSplitter> {
         let plain = self.block.prose()?.take_plain_reading()?;
         Some(BlockSplitter {

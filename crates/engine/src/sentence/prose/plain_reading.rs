@@ -17,6 +17,12 @@ pub(in crate::sentence) enum EnclosureState {
 }
 
 impl ProseScanner {
+    /// True if code or a bracket opened at the last character.
+    #[inline]
+    pub(in crate::sentence) fn has_plain_reading(&self) -> bool {
+        self.plain_reading.is_some()
+    }
+
     /// Takes the scanner as it is if what opened at the last character never closes.
     pub(in crate::sentence) fn take_plain_reading(&mut self) -> Option<Box<ProseScanner>> {
         self.plain_reading.take()

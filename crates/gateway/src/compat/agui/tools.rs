@@ -42,16 +42,8 @@ impl AgUi {
                     AgUi::write_custom(Custom::Progress { tool_call_id: &call.id, text }, out);
                 }
             }
-            Event::OutputAppended { step, text } => {
-                if let Some(call) = self.calls.find_open_call_mut(*step) {
-                    call.output.push_str(text);
-                }
-            }
-            Event::OutputReplaced { step, text } => {
-                if let Some(call) = self.calls.find_open_call_mut(*step) {
-                    text.as_ref().clone_into(&mut call.output);
-                }
-            }
+            Event::OutputAppended { step, text } => self.calls.append_output(*step, text),
+            Event::OutputReplaced { step, text } => self.calls.replace_output(*step, text),
             Event::ToolEnded { step, outcome, detail } => {
                 self.end_arguments(*step, out);
                 if let Some(call) = self.calls.take_open_call(*step) {

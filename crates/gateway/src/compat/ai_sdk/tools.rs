@@ -45,16 +45,8 @@ impl AiSdk {
                     json::write_payload(&Part::DataProgress { data, transient: true }, out);
                 }
             }
-            Event::OutputAppended { step, text } => {
-                if let Some(call) = self.calls.find_open_call_mut(*step) {
-                    call.output.push_str(text);
-                }
-            }
-            Event::OutputReplaced { step, text } => {
-                if let Some(call) = self.calls.find_open_call_mut(*step) {
-                    text.as_ref().clone_into(&mut call.output);
-                }
-            }
+            Event::OutputAppended { step, text } => self.calls.append_output(*step, text),
+            Event::OutputReplaced { step, text } => self.calls.replace_output(*step, text),
             Event::ToolEnded { step, outcome, detail } => {
                 self.end_call_or_keep_unanswered(*step, *outcome, detail.as_deref(), out);
             }

@@ -131,7 +131,8 @@ impl Transcript {
             }
         };
         item.at_ms = record.at_ms;
-        let key = self.put_item(Some(ItemOwner::Step(root)), item, self.active_run.text_growth, out);
+        let key =
+            self.put_item(Some(ItemOwner::Step(root)), item, self.active_run.text_growth, out);
         self.active_run.tools.open.get_mut(&root)?.result_key = Some(key);
         Some(key)
     }
