@@ -85,7 +85,7 @@ fn call_writer(out: &mut Writer<'_>, what: u8, which: u8, by_character: bool) {
         20 => out.report_failed_and_end_text(FailureReason::Error, text),
         21 => out.close_message_and_set_next_phase((which % 2 == 0).then_some(MessagePhase::Final)),
         22 => out.close_message_and_defer_end(),
-        23 => out.declare_or_append_final_text(text),
+        23 => out.end_message_and_declare_or_append_final_text(text),
         24 => out.withdraw_whole_round_and_end_it(),
         25 => out.open_simple_ask_unless_open(&which.to_string(), AskKind::Tool, text, Vec::new(), None),
         26 => out.resolve_ask_if_open(&which.to_string(), text, AnsweredBy::Person),

@@ -261,7 +261,7 @@ impl RunWriter {
     }
 
     /// Turns to send to a model, with the newest images loaded or replaced by a note.
-    pub async fn build_turns_and_load_images(&self, image_mode: ImageMode) -> Vec<Turn> {
+    pub async fn build_turns_and_load_newest_images(&self, image_mode: ImageMode) -> Vec<Turn> {
         let mut turns = self.conversation.build_sendable_turns();
         if image_mode == ImageMode::Send {
             self.load_newest_images_into_turns(&mut turns).await;

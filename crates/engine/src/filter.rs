@@ -112,7 +112,7 @@ impl Filter {
             markers: SeenMarkers::None,
             held: String::new(),
         };
-        filter.drop_held_and_reset_to_start();
+        filter.drop_held_and_reset_to_reply_start();
         filter
     }
 
@@ -120,7 +120,7 @@ impl Filter {
     #[must_use]
     pub fn copy_reset_to_visible_text(&self) -> Filter {
         let mut fresh = Filter { start: FilterStart::Text, ..self.clone() };
-        fresh.drop_held_and_reset_to_start();
+        fresh.drop_held_and_reset_to_reply_start();
         fresh
     }
 
@@ -239,7 +239,7 @@ impl Filter {
     }
 
     /// Resets the filter for a new reply.
-    pub fn drop_held_and_reset_to_start(&mut self) {
+    pub fn drop_held_and_reset_to_reply_start(&mut self) {
         self.held.clear();
         self.candidate = None;
         self.markers = SeenMarkers::None;

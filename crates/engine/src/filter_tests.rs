@@ -234,10 +234,10 @@ fn hidden_text_stays_hidden_across_a_step() {
     filter.end_message_keeping_open_tag(&mut out);
     filter.push("two</think>b", &mut out);
     filter.end_message_keeping_open_tag(&mut out);
-    filter.drop_held_and_reset_to_start();
+    filter.drop_held_and_reset_to_reply_start();
     filter.push("c<think>", &mut out);
     filter.end_message_keeping_open_tag(&mut out);
-    filter.drop_held_and_reset_to_start();
+    filter.drop_held_and_reset_to_reply_start();
     filter.push("d", &mut out);
     assert_eq!(visible, "abcd");
 }

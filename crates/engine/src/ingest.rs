@@ -186,7 +186,7 @@ impl FrameInterpreter {
         sink: &mut dyn Sink,
     ) {
         let likeness = match cutting {
-            CutterOutput::Frame(frame) => Probe::new(frame).map(|probe| probe.best_match()),
+            CutterOutput::Frame(frame) => Probe::new(frame).map(|probe| probe.best_dialect()),
             CutterOutput::TooLong { .. } | CutterOutput::Noise(_) => None,
         };
         if let Some((name, Likeness::Yes)) = likeness {

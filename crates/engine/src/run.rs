@@ -286,7 +286,7 @@ impl RunState {
             // The model is called again, so the client has the results of its tools.
             self.open_tools.end_ready_client_tools_without_result(out);
         }
-        filter.drop_held_and_reset_to_start();
+        filter.drop_held_and_reset_to_reply_start();
         self.open_implied_thought_if_model_has_one(model);
         let verdict = std::mem::replace(&mut self.reported_end, ReportedEnd::Pending);
         if verdict != ReportedEnd::Pending {

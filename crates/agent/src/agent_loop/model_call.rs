@@ -28,7 +28,7 @@ impl AgentLoop {
         let mut attempt = 1;
         loop {
             let failure = match self.send_conversation_to_model(attempt).await? {
-                Ok(reply) => match self.log_reply_and_check_for_retry(reply).await? {
+                Ok(reply) => match self.log_reply_and_exit_unless_calls_or_retry(reply).await? {
                     None => return Ok(()),
                     Some(failure) => failure,
                 },
@@ -54,7 +54,7 @@ impl AgentLoop {
         &mut self,
         attempt: u32,
     ) -> Result<Result<ReplyStream, CallFailure>, LoopExit> {
-        let turns = self.writer.build_turns_and_load_images(self.image_mode).await;
+        let turns = self.writer.build_turns_and_load_newest_images(self.image_mode).await;
         let (config, catalogue) = (Arc::clone(&self.config), Arc::clone(&self.catalogue));
         let input = ModelInput {
             system_prompt: &config.system_prompt,
@@ -104,7 +104,7 @@ impl AgentLoop {
     }
 
     /// Writes a reply to the log, to its end. `Some` if the call may be retried: it had no output.
-    async fn log_reply_and_check_for_retry(
+    async fn log_reply_and_exit_unless_calls_or_retry(
         &mut self,
         reply: ReplyStream,
     ) -> Result<Option<CallFailure>, LoopExit> {

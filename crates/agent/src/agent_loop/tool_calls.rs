@@ -336,7 +336,7 @@ impl AgentLoop {
                     "(question sent; the next user message is the answer)",
                 );
                 out.end_tool_if_open(step, ToolOutcome::Succeeded, None);
-                out.declare_or_append_final_text(question);
+                out.end_message_and_declare_or_append_final_text(question);
                 out.report_completed_unless_failed(StopReason::End);
             })
             .await?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::ToolCallError;
-use super::files::list_files_with_sizes;
+use super::files::walk_unignored_files_with_sizes;
 use super::working_folder::WorkingFolder;
 
 const WIDTH_PIXELS: u32 = 480;
@@ -19,7 +19,7 @@ pub(super) fn draw_file_size_chart(
     root: &WorkingFolder,
 ) -> Result<(String, Vec<u8>), ToolCallError> {
     let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
-    for (path, bytes) in list_files_with_sizes(root, Path::new(""))? {
+    for (path, bytes) in walk_unignored_files_with_sizes(root, Path::new(""))? {
         let kind = path.extension().map(|kind| kind.to_string_lossy().into_owned());
         *sizes.entry(kind.unwrap_or_else(|| "no extension".to_owned())).or_default() += bytes;
     }

@@ -107,7 +107,7 @@ impl ListFiles {
 
     /// Lists the files with their sizes.
     pub(super) fn run(&self) -> Result<String, ToolCallError> {
-        let files = list_files_with_sizes(&self.folder, Path::new(&self.path))?;
+        let files = walk_unignored_files_with_sizes(&self.folder, Path::new(&self.path))?;
         let listed = files.iter().take(LISTED_FILES_MAX);
         let mut lines: Vec<String> =
             listed.map(|(path, bytes)| format!("{bytes:>10}  {}\n", path.display())).collect();
@@ -122,7 +122,7 @@ impl ListFiles {
 
 /// Lists the files under a folder with their sizes, sorted by name. Skips ignored and hidden files;
 /// does not follow links.
-pub(super) fn list_files_with_sizes(
+pub(super) fn walk_unignored_files_with_sizes(
     root: &WorkingFolder,
     folder: &Path,
 ) -> Result<Vec<(PathBuf, u64)>, ToolCallError> {
@@ -183,7 +183,7 @@ impl SearchFiles {
     /// Searches all files line by line.
     pub(super) fn run(&self) -> Result<String, ToolCallError> {
         let mut matches = Vec::new();
-        for (path, bytes) in list_files_with_sizes(&self.folder, Path::new(&self.path))? {
+        for (path, bytes) in walk_unignored_files_with_sizes(&self.folder, Path::new(&self.path))? {
             if FILE_BYTES_MAX < bytes {
                 continue;
             }

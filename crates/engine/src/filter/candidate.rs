@@ -34,7 +34,7 @@ impl Filter {
                 position.offset += 1;
                 if let ScanMode::InlineCode(inline) = &mut self.mode {
                     inline.start_holding_text();
-                } else if self.may_end_unopened_thought(tag) {
+                } else if self.is_first_marker_closing_thought(tag) {
                     let tag_bytes = position.offset - begin;
                     self.candidate = Some(MarkupCandidate::LoneClose { tag_bytes });
                 } else {
@@ -48,7 +48,7 @@ impl Filter {
     }
 
     /// True for a closing reasoning tag at the start of a line that is the message's first marker.
-    fn may_end_unopened_thought(&self, tag: Tag) -> bool {
+    fn is_first_marker_closing_thought(&self, tag: Tag) -> bool {
         tag.class == TagClass::Reasoning
             && tag.form == TagForm::Close
             && self.markers == SeenMarkers::None

@@ -75,8 +75,8 @@ impl MessageFilter {
     }
 
     /// Resets the filter for a new reply.
-    pub fn drop_held_and_reset_to_start(&mut self) {
-        self.filter.drop_held_and_reset_to_start();
+    pub fn drop_held_and_reset_to_reply_start(&mut self) {
+        self.filter.drop_held_and_reset_to_reply_start();
         self.marks = ControlMarks::default();
     }
 }

@@ -81,7 +81,7 @@ impl<'a> Probe<'a> {
     }
 
     /// Dialect with the highest likeness, and that likeness.
-    pub(super) fn best_match(&self) -> (DialectName, Likeness) {
+    pub(super) fn best_dialect(&self) -> (DialectName, Likeness) {
         let mut best = (DialectName::ALL[0], Likeness::No);
         for (name, likeness) in likenesses(self) {
             if best.1 < likeness {

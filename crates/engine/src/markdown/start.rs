@@ -22,7 +22,7 @@ impl BlockScanner {
     /// Returns `Found::Ticks` at the byte after back-ticks, else `None`.
     pub(super) fn read_undecided_byte(&mut self, byte: u8) -> Option<Found> {
         match self.line.stage {
-            Stage::Indent => self.read_indent_or_content_byte(byte),
+            Stage::Indent => self.read_line_start_byte_and_update_blocks(byte),
             Stage::AfterQuote => self.read_after_quote(byte),
             Stage::Hashes { len } if byte == b'#' => {
                 self.line.stage = Stage::Hashes { len: len + 1 };
@@ -42,7 +42,7 @@ impl BlockScanner {
             }
             Stage::AfterMarker { marker, content } => {
                 self.open_item(marker, content);
-                self.read_indent_or_content_byte(byte);
+                self.read_line_start_byte_and_update_blocks(byte);
             }
             Stage::Ticks { len } if byte == b'`' => self.line.stage = Stage::Ticks { len: len + 1 },
             Stage::Ticks { len } => {
@@ -75,7 +75,7 @@ impl BlockScanner {
         None
     }
 
-    fn read_indent_or_content_byte(&mut self, byte: u8) {
+    fn read_line_start_byte_and_update_blocks(&mut self, byte: u8) {
         if !is_white(byte) {
             return self.read_first_content_byte(byte);
         }
@@ -98,7 +98,7 @@ impl BlockScanner {
             self.line.content = self.line.current_position_with_column(column + 1);
             self.line.column = column;
         }
-        self.read_indent_or_content_byte(byte);
+        self.read_line_start_byte_and_update_blocks(byte);
     }
 
     /// Reads the first byte that is not white space, in the containers found so far.

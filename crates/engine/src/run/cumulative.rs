@@ -47,7 +47,7 @@ impl RunState {
         }
         let before = std::mem::take(so_far);
         so_far.raw.push_str(raw);
-        filter.drop_held_and_reset_to_start();
+        filter.drop_held_and_reset_to_reply_start();
         let after =
             self.rewrite_open_message_or_append(&before.visible, &before.hidden, raw, filter, out);
         if let Some(RefilteredText { visible, hidden, .. }) = after {

@@ -52,7 +52,7 @@ impl RunState {
             out.emit_after_deferred_ends(build_unanswered_ask_event(ask));
         }
         for request in std::mem::take(&mut self.open_requests) {
-            out.emit_after_deferred_ends(writer::build_unfinished_request_end(request));
+            out.emit_after_deferred_ends(writer::build_unfinished_model_request_end(request));
         }
         self.lifecycle = Lifecycle::Ended;
         out.emit_after_deferred_ends(Event::RunEnded { ending });

@@ -36,7 +36,7 @@ impl RunState {
             let oldest = self.identified_reasoning[0].step;
             self.end_identified_reasoning_if_open(oldest, out);
         }
-        let step = self.start_reasoning_step(ReasoningOrigin::Native, out);
+        let step = self.emit_reasoning_start_and_mark_open(ReasoningOrigin::Native, out);
         self.reasoning_state = ReasoningState::None;
         self.identified_reasoning.push(IdentifiedReasoning { step, lifetime });
         out.emit_after_deferred_ends(Event::ReasoningAppended { step, text: text.into() });

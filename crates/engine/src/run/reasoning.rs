@@ -76,7 +76,7 @@ impl RunState {
                 return;
             };
             let blank = std::mem::take(blank);
-            let step = self.start_reasoning_step(origin, out);
+            let step = self.emit_reasoning_start_and_mark_open(origin, out);
             // White space between a tag and its reasoning belongs to the tag.
             let (layout, text) = if origin == ReasoningOrigin::Tag {
                 (blank + &text[..first], &text[first..])
@@ -99,7 +99,7 @@ impl RunState {
     }
 
     /// Starts a reasoning step.
-    pub(super) fn start_reasoning_step(
+    pub(super) fn emit_reasoning_start_and_mark_open(
         &mut self,
         origin: ReasoningOrigin,
         out: &mut EventEmitter<'_>,

@@ -10,7 +10,7 @@ use crate::event_family;
 
 use super::ending::{build_ending, build_unanswered_ask_event};
 use super::tools::ArgumentsState;
-use super::writer::build_unfinished_request_end;
+use super::writer::build_unfinished_model_request_end;
 
 /// Kind of an open step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +150,7 @@ impl UnfinishedRun {
             OpenStepKind::Tool(arguments) => Some(arguments.build_tool_end_without_result(step)),
         }));
         events.extend(self.open_asks.iter().cloned().map(build_unanswered_ask_event));
-        events.extend(self.open_requests.iter().cloned().map(build_unfinished_request_end));
+        events.extend(self.open_requests.iter().cloned().map(build_unfinished_model_request_end));
         let message = self
             .declared_final
             .or(self.last_message)

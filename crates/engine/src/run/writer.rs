@@ -15,7 +15,7 @@ use crate::filter::MessageFilter;
 use crate::limits::{OPEN_ASKS_MAX, UNKNOWN_FIELDS_MAX};
 
 pub(crate) use reissue::RewindPoint;
-pub(super) use requests::build_unfinished_request_end;
+pub(super) use requests::build_unfinished_model_request_end;
 
 use super::fingerprint::Fingerprint;
 use super::finish_request::FinishState;
@@ -272,7 +272,8 @@ impl Writer<'_> {
         self.append_prompt_with_images_unless_finish_requested(text, &[]);
     }
 
-    /// Ends the open text and emits a prompt. Ends the run first if the agent requested that.
+    /// Ends the open text and emits a prompt, which is to be answered: an earlier completion no
+    /// longer counts. Ends the run first if the agent requested that.
     pub fn append_prompt_with_images_unless_finish_requested(
         &mut self,
         text: &str,
@@ -280,6 +281,10 @@ impl Writer<'_> {
     ) {
         self.end_or_suspend_text_for_step();
         self.state.end_requested_run_unless_tools_open(self.filter, &mut self.emitter);
+        if matches!(self.state.reported_end, ReportedEnd::Completed(_)) {
+            self.end_round(None);
+            self.clear_reported_end();
+        }
         self.emitter.emit_after_deferred_ends(Event::PromptReceived {
             text: text.into(),
             images: images.to_vec(),

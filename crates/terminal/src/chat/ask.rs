@@ -82,7 +82,7 @@ impl AskBox {
         deaf
     }
 
-    pub(super) fn move_selection(&mut self, step: isize) {
+    pub(super) fn cycle_selection(&mut self, step: isize) {
         let count = self.options.len();
         if 0 < count {
             self.selected = self.selected.wrapping_add_signed(step).wrapping_add(count) % count;

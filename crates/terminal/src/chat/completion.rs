@@ -58,7 +58,7 @@ pub struct SessionChoice {
 }
 
 impl CompletionMenu {
-    pub(super) fn move_selection(&mut self, step: isize) {
+    pub(super) fn cycle_selection(&mut self, step: isize) {
         let count = self.completions.len();
         self.selected = self.selected.wrapping_add_signed(step).wrapping_add(count) % count;
     }
@@ -263,9 +263,9 @@ mod tests {
             menu.visible_completions().map(|(at, _)| at).collect::<Vec<_>>()
         };
         assert_eq!(seen(&menu), (0..8).collect::<Vec<_>>());
-        menu.move_selection(-1);
+        menu.cycle_selection(-1);
         assert_eq!(seen(&menu), (12..20).collect::<Vec<_>>());
-        menu.move_selection(1);
+        menu.cycle_selection(1);
         assert_eq!(seen(&menu)[0], 0);
     }
 }

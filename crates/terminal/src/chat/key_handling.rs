@@ -47,8 +47,8 @@ impl Chat {
             return (key == KeyAction::Escape).then(Vec::new);
         }
         match key {
-            KeyAction::Up => ask.move_selection(-1),
-            KeyAction::Down | KeyAction::Complete => ask.move_selection(1),
+            KeyAction::Up => ask.cycle_selection(-1),
+            KeyAction::Down | KeyAction::Complete => ask.cycle_selection(1),
             KeyAction::PageUp => ask.scroll(-5),
             KeyAction::PageDown => ask.scroll(5),
             KeyAction::Enter => {
@@ -81,8 +81,8 @@ impl Chat {
     fn handle_menu_key_or_pass_on(&mut self, key: KeyAction) -> Option<Vec<Effect>> {
         let menu = self.menu.as_mut()?;
         match key {
-            KeyAction::Up | KeyAction::CompleteBack => menu.move_selection(-1),
-            KeyAction::Down => menu.move_selection(1),
+            KeyAction::Up | KeyAction::CompleteBack => menu.cycle_selection(-1),
+            KeyAction::Down => menu.cycle_selection(1),
             KeyAction::Escape => {
                 self.menu = None;
                 self.awaits_resume_choices = false;

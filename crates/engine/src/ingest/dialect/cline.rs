@@ -225,7 +225,9 @@ impl Cline {
             return;
         }
         if reason == "completed" {
-            out.declare_or_append_final_text(text.strip_prefix(RECORDED).unwrap_or(text));
+            out.end_message_and_declare_or_append_final_text(
+                text.strip_prefix(RECORDED).unwrap_or(text),
+            );
         }
         match reason {
             "completed" => out.report_completed_unless_failed(StopReason::End),

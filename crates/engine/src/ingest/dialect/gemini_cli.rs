@@ -85,7 +85,7 @@ impl Dialect for GeminiCli {
             }
             "message" => self.apply_message(&line, frame.data, out),
             "tool_use" => self.apply_tool_use(&line, out),
-            "tool_result" => write_result_and_end_tool(&line, frame.data, out),
+            "tool_result" => write_result_and_end_tool_or_unrecognised(&line, frame.data, out),
             "error" => {
                 let level = match line.severity.as_deref() {
                     Some("error") => NoticeLevel::Error,
@@ -172,7 +172,11 @@ impl GeminiCli {
 }
 
 /// Writes the output of a tool and ends its step.
-fn write_result_and_end_tool(line: &StreamLine<'_>, raw: &str, out: &mut Writer<'_>) {
+fn write_result_and_end_tool_or_unrecognised(
+    line: &StreamLine<'_>,
+    raw: &str,
+    out: &mut Writer<'_>,
+) {
     let Some(step) = line.tool_id.as_deref().and_then(|id| out.find_open_tool(id)) else {
         out.append_unrecognised(UnrecognisedReason::Late, raw);
         return;

@@ -21,7 +21,7 @@ impl Writer<'_> {
         if OPEN_REQUESTS_MAX <= self.state.open_requests.len()
             && let Some(oldest) = self.state.open_requests.pop_front()
         {
-            self.emitter.emit_after_deferred_ends(build_unfinished_request_end(oldest));
+            self.emitter.emit_after_deferred_ends(build_unfinished_model_request_end(oldest));
         }
         self.state.open_requests.push_back(request.to_owned());
         self.emitter.emit_after_deferred_ends(Event::RequestStarted { request: request.into() });
@@ -52,7 +52,7 @@ impl Writer<'_> {
 }
 
 /// Returns the end event of a request whose end was never reported.
-pub(in crate::run) fn build_unfinished_request_end(request: String) -> Event<'static> {
+pub(in crate::run) fn build_unfinished_model_request_end(request: String) -> Event<'static> {
     let request = Some(request.into());
     Event::RequestEnded { request, cost_usd: None, failure: None, cancel_reason: None }
 }

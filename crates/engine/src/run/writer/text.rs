@@ -111,7 +111,7 @@ impl Writer<'_> {
         if self.state.should_drop_late_text() {
             return;
         }
-        self.state.start_reasoning_step(ReasoningOrigin::Redacted, &mut self.emitter);
+        self.state.emit_reasoning_start_and_mark_open(ReasoningOrigin::Redacted, &mut self.emitter);
         self.close_reasoning_and_defer_end();
     }
 
@@ -195,7 +195,7 @@ impl Writer<'_> {
 
     /// Declares the text of the final message. Names the last message if it has that text; else
     /// appends a new message.
-    pub fn declare_or_append_final_text(&mut self, text: &str) {
+    pub fn end_message_and_declare_or_append_final_text(&mut self, text: &str) {
         self.close_message_and_defer_end();
         let print = self.visible_fingerprint(text);
         if print.is_blank() {

@@ -36,7 +36,7 @@ impl ProseScanner {
         match stop.mark {
             StopMark::Dot if stop.stands_alone => Some(possible_end_of_spaced_dots(stop.dot_count)),
             StopMark::Dot if stop.dot_count == 1 => match word {
-                Some(word) => self.refine_possible_end_by_word(word, doubt),
+                Some(word) => self.refine_possible_end_by_word_before_dot(word, doubt),
                 None => Some(doubt),
             },
             StopMark::Dot if 3 <= stop.dot_count => Some(PossibleEnd {
@@ -49,7 +49,11 @@ impl ProseScanner {
     }
 
     /// Refines the possible end after the word before a dot; `None` if it ends no sentence.
-    fn refine_possible_end_by_word(&self, word: &str, doubt: PossibleEnd) -> Option<PossibleEnd> {
+    fn refine_possible_end_by_word_before_dot(
+        &self,
+        word: &str,
+        doubt: PossibleEnd,
+    ) -> Option<PossibleEnd> {
         let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
         let count_before = self.words.count_before();
         let class = words::classify_dot_after(word, self.words.dotted());

@@ -106,7 +106,9 @@ impl CodexAppServer {
                 if main && stage == ItemStage::Completed {
                     self.last_output = LastModelOutput::Text;
                     self.thread_texts.end_message_and_pause_draft(out);
-                    out.declare_or_append_final_text(item.review.as_deref().unwrap_or(""));
+                    out.end_message_and_declare_or_append_final_text(
+                        item.review.as_deref().unwrap_or(""),
+                    );
                 }
             }
             "enteredReviewMode" | "hookPrompt" => {}
@@ -231,7 +233,7 @@ impl CodexAppServer {
                 _ => ImpliedAnswer::Accepted,
             };
             self.resolve_asks_of_ended_item(item_id(item), implied, out);
-            write_output_and_end_step(step, item, out);
+            write_output_if_none_and_end_step(step, item, out);
         }
     }
 
@@ -319,7 +321,7 @@ fn tool_arguments(item: &Item<'_>) -> String {
 }
 
 /// Writes the output of a tool item and ends its step.
-fn write_output_and_end_step(step: StepId, item: &Item<'_>, out: &mut Writer<'_>) {
+fn write_output_if_none_and_end_step(step: StepId, item: &Item<'_>, out: &mut Writer<'_>) {
     let status = item.status.as_deref();
     match item.kind.as_deref().unwrap_or("") {
         "commandExecution" => {

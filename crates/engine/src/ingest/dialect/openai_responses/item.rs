@@ -114,7 +114,7 @@ impl ResponseItem {
     }
 
     /// Returns true if the item has neither index nor id.
-    fn is_anonymous(&self) -> bool {
+    fn has_no_index_or_id(&self) -> bool {
         self.index.is_none() && self.id.is_empty()
     }
 }
@@ -142,7 +142,7 @@ impl OpenAiResponses {
         let by_index = key.index.and_then(|_| newest(&|item| item.index == key.index));
         by_index
             .or_else(|| newest(&|item| !key.id.is_empty() && item.id == key.id))
-            .or_else(|| newest(&ResponseItem::is_anonymous))
+            .or_else(|| newest(&ResponseItem::has_no_index_or_id))
     }
 
     /// Position of the item with this number.

@@ -184,7 +184,7 @@ impl OpenAiResponses {
             }
             ("output_text.annotation", "added") => {
                 if let Some(annotation) = line.annotation {
-                    self.write_citation_if_current_message(
+                    self.write_and_count_citation_if_current_message(
                         line.item_key(),
                         line.content_index.unwrap_or_default(),
                         annotation,

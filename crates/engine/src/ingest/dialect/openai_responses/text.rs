@@ -166,7 +166,7 @@ impl OpenAiResponses {
     }
 
     /// Writes the citation of an annotation, if its message is the one being written.
-    pub(super) fn write_citation_if_current_message(
+    pub(super) fn write_and_count_citation_if_current_message(
         &mut self,
         key: ItemKey<'_>,
         part: u64,

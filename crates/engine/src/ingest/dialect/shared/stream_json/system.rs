@@ -95,7 +95,9 @@ impl StreamJson {
             self.round.reported_or_inferred_stop()
         } else {
             // Most results repeat the last message; otherwise the result is the only copy.
-            out.declare_or_append_final_text(&line.result.map(string_or_json).unwrap_or_default());
+            out.end_message_and_declare_or_append_final_text(
+                &line.result.map(string_or_json).unwrap_or_default(),
+            );
             match reason.map(parse_stop_reason) {
                 Some(Some(stop)) => out.report_completed_unless_failed(stop),
                 Some(None) => report_refusal_and_end_text(None, out),
