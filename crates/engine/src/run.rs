@@ -315,7 +315,8 @@ impl RunState {
         self.next_round_number += 1;
     }
 
-    /// Ends the open message, reasoning and round, and emits the round's usage.
+    /// Ends the open round, its reasoning and its messages, except those that only their source
+    /// completes. Emits its usage and late citations, and `ToolReady` unless it was cut off.
     fn end_round(&mut self, filter: &mut MessageFilter, out: &mut EventEmitter<'_>) {
         if self.open_round.is_none() {
             return;

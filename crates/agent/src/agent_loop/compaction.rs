@@ -193,7 +193,8 @@ fn text_prompt(text: String) -> Prompt {
     Prompt { text, images: Vec::new() }
 }
 
-/// Merges adjacent person turns: providers want the sides to alternate.
+/// Merges the texts of adjacent person turns, because providers want the sides to alternate. Images
+/// of the later ones are dropped; the caller has none.
 fn merge_adjacent_person_turns(turns: Vec<Turn>) -> Vec<Turn> {
     let mut merged: Vec<Turn> = Vec::new();
     for turn in turns {

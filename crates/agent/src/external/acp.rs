@@ -103,10 +103,7 @@ impl Acp {
             (Stage::Session(SessionOpening::Resume | SessionOpening::Load), Some(error))
                 if is_unknown_session_error(&error.to_string()) =>
             {
-                LineOutcome {
-                    is_session_lost: true,
-                    ..self.enter_session_stage(SessionOpening::New)
-                }
+                LineOutcome { is_session_lost: true, ..self.request_session(SessionOpening::New) }
             }
             (_, Some(_)) | (Stage::Prompt, None) => LineOutcome::turn_over(),
             (Stage::Initialize, None) => {
@@ -121,10 +118,10 @@ impl Acp {
                             self.request_for_stage(&json!({"methodId": method}))
                         ])
                     }
-                    None => self.enter_session_stage(opening),
+                    None => self.request_session(opening),
                 }
             }
-            (Stage::SignIn(opening), None) => self.enter_session_stage(opening),
+            (Stage::SignIn(opening), None) => self.request_session(opening),
             (Stage::Session(opening), None) => {
                 let new_session =
                     result.get("sessionId").and_then(Value::as_str).map(str::to_owned);
@@ -170,7 +167,8 @@ impl Acp {
         }
     }
 
-    fn enter_session_stage(&mut self, opening: SessionOpening) -> LineOutcome {
+    /// Builds the request that opens the session in this way, and waits for its response.
+    fn request_session(&mut self, opening: SessionOpening) -> LineOutcome {
         self.stage = Stage::Session(opening);
         let mut params = json!({"cwd": self.turn.folder, "mcpServers": []});
         if opening != SessionOpening::New {

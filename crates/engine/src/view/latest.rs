@@ -145,7 +145,8 @@ impl Latest {
         self.key.filter(|_| self.displayed.message() == Some(message))
     }
 
-    /// Appends text to the message, displaying it first if needed.
+    /// Appends text to the message, or displays it in place of an older one; drops text of an older
+    /// message.
     fn append_or_show_text<'r>(
         &mut self,
         message: MessageId,

@@ -112,7 +112,8 @@ fn emit_item_frame_if_any(item: &Item<'_>, run: &str, data: &mut String, emit: &
     emit(name, frame.add_members_of(&SegmentPayload::from_item(item)).finish());
 }
 
-/// Emits the `entry` frame of a result; a call that only lost hope of one has none.
+/// Emits the `entry` frame of a result, or `withdrawn`; a call whose result can no longer come has
+/// none.
 fn emit_result_frame_if_any(
     call: &str,
     entry: &Item<'_>,

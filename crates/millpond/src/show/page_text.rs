@@ -79,7 +79,8 @@ fn tool_card_text(item: &Item<'_>) -> String {
     text
 }
 
-/// Pushes the arguments of a call, and its changes, tasks and sources.
+/// Pushes what the headline of a call does not say: arguments that its description leaves out,
+/// changes, tasks and sources.
 fn push_call_details(item: &Item<'_>, text: &mut String) {
     push_indented(undescribed_arguments(item), text);
     for line in tool_detail_lines(item) {

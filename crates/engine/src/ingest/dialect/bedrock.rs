@@ -223,7 +223,8 @@ impl Bedrock {
         }
     }
 
-    /// Writes the text, reasoning, tool calls, results, citations and images in `raw`.
+    /// Writes what a block's start, delta or whole content in `raw` has: text, reasoning, tool calls,
+    /// results, citations, images. The block stays open until `stop_block`.
     fn apply_content(
         &mut self,
         index: u64,

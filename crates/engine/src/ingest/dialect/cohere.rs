@@ -285,7 +285,7 @@ fn write_citations(raw: Option<&RawValue>, out: &mut Writer<'_>) {
     }
 }
 
-/// Completes or fails the reply according to its `finish_reason`.
+/// Reports that the reply completed, failed or was cancelled; the last two also end its open text.
 fn apply_finish_reason(reason: &str, error: Option<&RawValue>, out: &mut Writer<'_>) {
     match reason {
         "COMPLETE" | "STOP_SEQUENCE" => out.report_completed_unless_failed(StopReason::End),

@@ -247,7 +247,7 @@ impl Copilot {
         out.append_unknown_fields_once(&data.unknown);
     }
 
-    /// Applies a session event or an ask.
+    /// Applies a session event or an ask. An error is held: a later event may say what it means.
     fn apply_session_or_ask_event(
         &mut self,
         kind: &str,

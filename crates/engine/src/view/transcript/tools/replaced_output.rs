@@ -26,7 +26,8 @@ impl KeptOutput {
 }
 
 impl Transcript {
-    /// Replaces the output of a tool, or keeps the new version until the tool ends.
+    /// Replaces the output of a tool, or keeps the new version until the tool ends. That of a call of
+    /// a sub-agent follows what the enclosing tool has.
     pub(super) fn replace_output_or_keep_until_end<'r>(
         &mut self,
         step: StepId,

@@ -161,7 +161,7 @@ pub(super) fn write_info_notice(text: Option<&RawValue>, out: &mut Writer<'_>) {
     write_notice(NoticeLevel::Info, text, out);
 }
 
-/// Writes a notice, if there is text.
+/// Writes a notice, unless `text` is missing. JSON that is no string stays JSON.
 fn write_notice(level: NoticeLevel, text: Option<&RawValue>, out: &mut Writer<'_>) {
     if let Some(text) = text {
         out.append_notice(level, &string_or_json(text));
