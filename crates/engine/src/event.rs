@@ -10,9 +10,6 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// Version of the event types, written into every `run_started`.
-pub const EVENT_VERSION: u32 = 1;
-
 /// One fact about a run.
 // Not `non_exhaustive`: a program that shows or stores events has to decide about every one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -394,7 +391,7 @@ pub use fields::{
     ToolOutcome, UnrecognisedReason, Usage, UsageScope,
 };
 pub use ids::{DraftId, MessageId, StepId};
-pub use record::{Millis, Record};
+pub use record::{EVENT_VERSION, Millis, Record};
 pub use sink::{DroppedReason, HeldReason, Sink, Trace};
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

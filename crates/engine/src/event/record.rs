@@ -1,10 +1,13 @@
-//! One line of the log.
+//! One line of the log, and the version of its events.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use super::Event;
+
+/// Version of the event types, written into every `run_started`.
+pub const EVENT_VERSION: u32 = 1;
 
 /// Milliseconds since the Unix epoch, from the provider or the shell.
 pub type Millis = u64;
