@@ -38,6 +38,7 @@ if [ -z "$(supported_node)" ] && command -v npm >/dev/null; then
   npm install --prefix "$tools" --no-audit --no-fund --loglevel=error node@22 npm@11 || true
   export PATH=$tools/node_modules/.bin:$PATH
 fi
+command -v git >/dev/null || install "checkpoints" git || true
 command -v tmux >/dev/null || install "tests in a real terminal" tmux || true
 
 parts=()

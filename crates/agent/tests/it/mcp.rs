@@ -209,7 +209,8 @@ async fn a_server_that_is_killed_in_a_call_fails_the_call_and_is_started_again()
     let run = gateway.send("go").await;
     gateway.events_until(run, |event| matches!(event, Event::ToolProgressed { .. })).await;
     let pid = std::fs::read_to_string(&pid_file).unwrap();
-    std::process::Command::new("kill").args(["-9", pid.trim()]).status().unwrap();
+    let server = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(server, rustix::process::Signal::KILL).unwrap();
     let events = gateway.events_to_end(run).await;
     assert_eq!(tool_outcomes(&events), [ToolOutcome::Failed]);
     assert_eq!(ending(&events).outcome, Outcome::Completed, "the model goes on");

@@ -10,7 +10,10 @@ pub(crate) mod tee_source;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use crate::pty::{KEY_INTERVAL, TestTerminal};
+use crate::support::send_signal;
 
 const ENTER: &str = "\r";
 const DOWN: &str = "\x1b[B";
@@ -151,8 +154,7 @@ fn r17_a_signal_gives_the_terminal_back() {
     let terminal = TestTerminal::start_chat(folder.path(), "chat");
     terminal.wait_for_text("Write a message");
     let pid = terminal.child.process_id().unwrap();
-    let killed = std::process::Command::new("kill").args(["-TERM", &pid.to_string()]).status();
-    assert!(killed.unwrap().success());
+    send_signal(pid, Signal::TERM);
     let (_, raw) = terminal.wait_for_exit();
     assert_terminal_restored(&raw);
 }

@@ -3,7 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use crate::support::millpond_command;
+use rustix::process::Signal;
+
+use crate::support::{millpond_command, send_signal};
 
 /// A command in an empty home, with temporary folders below `folder`.
 fn demo_command(arguments: &[&str], folder: &std::path::Path) -> std::process::Command {
@@ -32,12 +34,12 @@ fn every_view_shows_the_answer_and_nothing_is_kept() {
 
 #[test]
 fn an_interrupt_and_a_closed_terminal_cancel_the_run_and_remove_the_folder() {
-    for signal in ["-INT", "-HUP"] {
+    for signal in [Signal::INT, Signal::HUP] {
         check_that_signal_cancels(signal);
     }
 }
 
-fn check_that_signal_cancels(signal: &str) {
+fn check_that_signal_cancels(signal: Signal) {
     let folder = tempfile::tempdir().unwrap();
     let mut child = demo_command(&["demo", "--view", "transcript"], folder.path())
         .stdout(Stdio::piped())
@@ -46,9 +48,7 @@ fn check_that_signal_cancels(signal: &str) {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.next().unwrap().unwrap();
-    let killed =
-        std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
-    assert!(killed.unwrap().success());
+    send_signal(child.id(), signal);
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(!rest.iter().any(|line| line.contains("2 matching lines.")), "{rest:?}");
     assert_eq!(child.wait().unwrap().code(), Some(3));

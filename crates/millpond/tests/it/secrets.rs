@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Stdio};
 
 use reqwest::{Client, Method, RequestBuilder, Response};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{chat_stream, millpond_command};
+use crate::support::{chat_stream, millpond_command, send_signal};
 
 /// Text that only a user or a model writes.
 const CANARY: &str = "zq9canary7x";
@@ -52,8 +53,7 @@ impl LoggedGateway {
 
     /// Stops it with SIGTERM and returns its standard error.
     fn stop_and_read_log(mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(std::process::Command::new("kill").arg(id).status().unwrap().success());
+        send_signal(self.child.id(), Signal::TERM);
         for line in self.stderr.lines() {
             self.log.push_str(&line.unwrap());
             self.log.push('\n');

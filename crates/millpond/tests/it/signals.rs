@@ -1,27 +1,24 @@
 //! Stopped by a signal, `show` prints what it has read and an interrupted ending.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 
-use crate::support::{millpond_command, spawn_piped, unfinished_chat_stream};
+use rustix::process::Signal;
 
-fn send_signal(child: &Child, name: &str) {
-    let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-}
+use crate::support::{millpond_command, send_signal, spawn_piped, unfinished_chat_stream};
 
 #[test]
 fn x7_a_signal_ends_the_log_as_interrupted_with_its_text() {
-    for name in ["INT", "TERM", "HUP"] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let mut child = spawn_piped(&mut millpond_command(&["show", "-q", "-o", "events"]));
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(&unfinished_chat_stream(&["half a "])).unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         lines.by_ref().find(|line| line.as_ref().unwrap().contains("half a ")).unwrap().unwrap();
-        send_signal(&child, name);
+        send_signal(child.id(), signal);
         let last = lines.last().unwrap().unwrap();
-        assert!(last.contains("\"outcome\":\"interrupted\""), "{name}: {last}");
-        assert_eq!(child.wait().unwrap().code(), Some(3), "{name}");
+        assert!(last.contains("\"outcome\":\"interrupted\""), "{signal:?}: {last}");
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{signal:?}");
         drop(stdin);
     }
 }
@@ -45,7 +42,7 @@ fn a_signal_is_heard_in_the_pauses_of_a_playback() {
             .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "first");
-    send_signal(&child, "TERM");
+    send_signal(child.id(), Signal::TERM);
     assert!(lines.next().is_none());
     assert_eq!(child.wait().unwrap().code(), Some(3));
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal};
+
 /// Longest wait for anything to happen. Only a test that fails waits so long.
 pub(crate) const WAIT_MAX: Duration = Duration::from_mins(2);
 
@@ -50,6 +52,21 @@ impl From<Output> for ProgramOutput {
 }
 
 /// Runs `millpond` to its end.
+/// Sends a signal. Not with the `kill` program, which minimal systems do not have.
+pub(crate) fn send_signal(process: u32, signal: Signal) {
+    let process = Pid::from_raw(process.try_into().unwrap()).unwrap();
+    rustix::process::kill_process(process, signal).unwrap();
+}
+
+/// True if git is installed, which checkpoints need; prints what is skipped if it is not.
+pub(crate) fn has_git() -> bool {
+    let found = Command::new("git").arg("--version").output().is_ok();
+    if !found {
+        println!("skipped: checkpoints need git. To install: sudo apt-get install git");
+    }
+    found
+}
+
 pub(crate) fn run_millpond(args: &[&str]) -> ProgramOutput {
     millpond_command(args).output().unwrap().into()
 }

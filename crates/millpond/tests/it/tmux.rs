@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Instant;
 
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
 use crate::pty::KEY_INTERVAL;
@@ -31,12 +33,17 @@ impl Tmux {
         Some(tmux)
     }
 
-    /// Resizes the window and waits until the pane has that size.
+    /// Resizes the window and waits until the program in it can see the new size: tmux resizes its
+    /// own pane at once, but the program's terminal up to a quarter of a second later.
     pub(crate) fn resize(&self, (cols, rows): (u16, u16)) {
         let (x, y) = (cols.to_string(), rows.to_string());
         self.run_command(&["resize-window", "-x", &x, "-y", &y]);
         let now = || self.run_command(&["display-message", "-p", "#{pane_width} #{pane_height}"]);
         self.wait_until(|| now() == format!("{cols} {rows}\n"), "another size");
+        let tty = self.run_command(&["display-message", "-p", "#{pane_tty}"]);
+        let tty = open_terminal(tty.trim_end());
+        let size = || rustix::termios::tcgetwinsize(&tty).unwrap();
+        self.wait_until(|| (size().ws_col, size().ws_row) == (cols, rows), "another size");
     }
 
     pub(crate) fn send_keys(&self, keys: &[&str]) {
@@ -108,6 +115,11 @@ impl Tmux {
         command.arg("-S").arg(self.folder.path().join("socket")).args(arguments);
         command.output().unwrap()
     }
+}
+
+/// Opens a terminal that does not become that of this process.
+fn open_terminal(path: &str) -> OwnedFd {
+    rustix::fs::open(path, OFlags::RDONLY | OFlags::NOCTTY, Mode::empty()).unwrap()
 }
 
 impl Drop for Tmux {

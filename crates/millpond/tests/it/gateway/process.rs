@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
-use crate::support::millpond_command;
+use rustix::process::Signal;
+
+use crate::support::{millpond_command, send_signal};
 
 /// A running `millpond serve`; killed on drop.
 pub(crate) struct GatewayProcess {
@@ -97,14 +99,13 @@ impl GatewayProcess {
 
     /// Stops it with SIGTERM and waits; returns the exit status and its standard error.
     pub(crate) fn terminate(mut self) -> (ExitStatus, String) {
-        self.send_signal("TERM");
+        self.send_signal(Signal::TERM);
         let status = self.child.wait().unwrap();
         (status, self.log_reader.take().unwrap().join().unwrap())
     }
 
-    pub(crate) fn send_signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    pub(crate) fn send_signal(&self, signal: Signal) {
+        send_signal(self.child.id(), signal);
     }
 
     /// Resident memory in KiB; `None` without `/proc`.

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::agents::{post_answer, post_message};
 use super::client::{GatewayClient, is_run_end};
 use super::process::{GatewayProcess, data_folder, isolated_command, temp_home};
+use crate::support::has_git;
 
 const VERSIONS: [&str; 1] = ["0.1.0"];
 
@@ -127,6 +128,9 @@ async fn what_was_always_allowed_runs_without_an_ask(
 }
 
 fn checkpoints_are_listed(home: &Path) {
+    if !has_git() {
+        return;
+    }
     let data = data_folder(home);
     let output =
         isolated_command(&["restore", "--data", data.to_str().unwrap()], home).output().unwrap();
