@@ -149,6 +149,15 @@ impl ActiveRuns {
         self.run_removed.notified().await;
     }
 
+    /// Waits until a run is no longer registered.
+    pub async fn wait_until_run_removed(&self, run: RunId) {
+        let mut count = self.count.subscribe();
+        while self.lock().contains_key(&run) {
+            // An error is not possible: `self` has the sender.
+            let _changed = count.changed().await;
+        }
+    }
+
     /// Number of active runs.
     pub fn len(&self) -> usize {
         self.lock().len()

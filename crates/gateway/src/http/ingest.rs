@@ -14,7 +14,7 @@ use crate::ingest_run::IngestRun;
 use crate::limits::INGEST_IDLE_TIMEOUT;
 use millpond_log::clock::now_ms;
 use millpond_log::id::{OwnerId, RunId, SessionId};
-use millpond_log::runs::RunControl;
+use millpond_log::runs::{RunControl, Ticket};
 use millpond_log::store::StoreError;
 
 use super::AppState;
@@ -73,14 +73,38 @@ async fn ensure_session_and_register_ingest_run(
     let session =
         find_session_or_create_if_unnamed(gateway, owner, query.session.as_deref()).await?;
     let run = gateway.generate_run_id()?;
-    let Some(ticket) = gateway.scheduler.runs.try_register_run(session, run) else {
-        return Err(ApiError::conflict(
-            "run_going",
-            "This session has an active run. Wait for it to end, or cancel it.",
-        ));
-    };
+    let ticket = register_run_after_ended_one(gateway, session, run).await?;
     let options = IngestOptions { dialect: source_dialect, run: query.options.build_run_options() };
     Ok(IngestRun::new(&options, gateway.log.build_run_appender(session, run), ticket))
+}
+
+/// Registers a run; fails if the session has another one. One that has ended in the log, so that
+/// readers know, is registered a moment longer: waits for it.
+async fn register_run_after_ended_one(
+    gateway: &Gateway,
+    session: SessionId,
+    run: RunId,
+) -> Result<Ticket, ApiError> {
+    let runs = &gateway.scheduler.runs;
+    loop {
+        if let Some(ticket) = runs.try_register_run(session, run) {
+            return Ok(ticket);
+        }
+        let Some(other) = runs.active_run_of_session(session) else {
+            // It was removed just now, or the process is stopping.
+            return runs.try_register_run(session, run).ok_or_else(active_run_error);
+        };
+        let row = gateway.log.call_store(move |store| store.load_run(other)).await?;
+        if row.is_none_or(|row| row.ended.is_none()) {
+            return Err(active_run_error());
+        }
+        runs.wait_until_run_removed(other).await;
+    }
+}
+
+fn active_run_error() -> ApiError {
+    let message = "This session has an active run. Wait for it to end, or cancel it.";
+    ApiError::conflict("run_going", message)
 }
 
 /// Ingests the whole body and finishes the run.

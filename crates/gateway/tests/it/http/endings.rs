@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use millpond_engine::event::{Ending, Event, Outcome, Reply, TextMode};
 use millpond_gateway::gateway::Gateway;
 use millpond_log::store::Store;
 use reqwest::Method;
@@ -94,4 +95,38 @@ async fn a_stream_whose_connection_breaks_ends_as_truncated() {
     let last = events.events_until(|event| event.data.starts_with("{\"ended\"")).await;
     assert!(last.last().unwrap().data.contains("truncated"), "{:?}", last.last());
     assert_eq!(gateway.ingest(&session, bytes).await["outcome"], "truncated", "it is free again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_follows_the_ending_of_a_run_waits_until_its_session_is_free() {
+    let gateway = start_gateway().await;
+    let session = gateway.new_session().await;
+    let (id, run) = (session.parse().unwrap(), gateway.gateway.generate_run_id().unwrap());
+    let ticket = gateway.gateway.scheduler.runs.try_register_run(id, run).unwrap();
+    let mut appender = gateway.gateway.log.build_run_appender(id, run);
+    let start =
+        Event::RunStarted { version: 1, dialect: "auto".into(), mode: TextMode::Incremental };
+    appender.append(vec![(None, start), (None, interrupted_ending())]).await.unwrap();
+    let ingest = gateway.ingest(&session, read_fixture("anthropic/cut-off.sse"));
+    let release = async {
+        // Time for the stream to be refused.
+        for _ in 0..20 {
+            assert_eq!(gateway.get("/v1/sessions").send().await.unwrap().status(), 200);
+        }
+        drop(ticket);
+    };
+    assert_eq!(tokio::join!(ingest, release).0["outcome"], "truncated");
+}
+
+fn interrupted_ending() -> Event<'static> {
+    let ending = Ending {
+        outcome: Outcome::Interrupted,
+        stop: None,
+        reason: None,
+        detail: None,
+        reply: Reply::None,
+        message: None,
+        incomplete: true,
+    };
+    Event::RunEnded { ending }
 }
