@@ -14,8 +14,14 @@ import { requestSummary } from "./request-summary.ts";
 import { toolRow } from "./tool-row.ts";
 
 export function renderItem(item: Item, context: ItemContext): TemplateResult | typeof nothing {
-  const { strings } = context;
   if (item.state === "withdrawn") return nothing;
+  const content = renderContent(item, context);
+  // Its source is still writing it.
+  return item.state === "draft" ? html`${content}<p class="aside">[${context.strings.itemStates.draft}]</p>` : content;
+}
+
+function renderContent(item: Item, context: ItemContext): TemplateResult | typeof nothing {
+  const { strings } = context;
   switch (item.kind) {
     case "user":
       return renderUserMessage(item, context);
@@ -50,16 +56,11 @@ function renderNotice(item: Item, context: ItemContext): TemplateResult {
   return html`<p class="aside">${item.sort === "usage" ? requestSummary(item, context.strings) : (item.text ?? "")}</p>`;
 }
 
-/** Says that the source is still writing the item. */
-function draftNote(item: Item, strings: Strings): TemplateResult | typeof nothing {
-  return item.state === "draft" ? html`<span class="aside">${strings.itemStates.draft}</span>` : nothing;
-}
-
 function renderUserMessage(item: Item, context: ItemContext): TemplateResult {
   const { strings } = context;
   return html`<h2 class="visually-hidden">${strings.you}</h2>
     <div class="message-text" dir="auto">${item.text ?? ""}</div>
-    ${renderImages(item, context)} ${draftNote(item, strings)}
+    ${renderImages(item, context)}
     <div class="item-actions" ?hidden=${item.state === "draft"}>
       <button type="button" class="link-button" @click=${() => context.copyText(item.text ?? "")}>${strings.copyMessage}</button>
       ${context.onEdit
@@ -80,7 +81,7 @@ function renderAsk(item: Item, strings: Strings): TemplateResult {
   const isOpen = item.state === "live" || item.state === "draft";
   const heading = isOpen ? askHeading(item.sort, strings) : answeredHeading(item, strings);
   return html`<div class="card small">
-    <span class="muted">${heading}</span> ${draftNote(item, strings)}
+    <span class="muted">${heading}</span>
     <pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.text ?? "")}</pre>
     ${item.arguments ? html`<pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.arguments)}</pre>` : nothing}
   </div>`;

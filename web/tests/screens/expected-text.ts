@@ -5,6 +5,7 @@ import type { DiffLine, FileDiff, Item, ToolDescription } from "../../packages/c
 
 const STATE_WORDS: Record<Item["state"], string> = {
   live: "◌ running",
+  draft: "",
   done: "",
   pending: "◌ waiting for the result",
   called: "→ called",
@@ -22,6 +23,11 @@ const ANSWERS: Record<string, string> = { approve: "Approved", allow: "Allowed o
 export type Expected = { exact: string } | { letters: string } | { parts: string[] };
 
 export function expectedText(item: Item): Expected {
+  const expected = contentText(item);
+  return item.state === "draft" && "exact" in expected ? { exact: `${expected.exact}[being written]` } : expected;
+}
+
+function contentText(item: Item): Expected {
   const text = item.text ?? "";
   switch (item.kind) {
     case "user":
@@ -80,7 +86,7 @@ function requestParts({ text = "{}", state }: Item): string[] {
 }
 
 function askHeading({ state, sort = "other", result, label }: Item): string {
-  if (state === "live") return ASK_HEADINGS[sort] ?? "Decision needed";
+  if (state === "live" || state === "draft") return ASK_HEADINGS[sort] ?? "Decision needed";
   const answer = result ?? label;
   const reason = /^deny: (.+)$/s.exec(answer ?? "")?.[1];
   const words = reason === undefined ? (ANSWERS[answer ?? ""] ?? (answer || "not answered")) : `Denied: ${reason}`;

@@ -85,7 +85,15 @@ export type ItemKind =
  * State of an item.
  */
 export type ItemState =
-  "live" | "done" | "pending" | "called" | "failed" | "denied" | "incomplete" | "withdrawn";
+  | "live"
+  | "draft"
+  | "done"
+  | "pending"
+  | "called"
+  | "failed"
+  | "denied"
+  | "incomplete"
+  | "withdrawn";
 /**
  * Party that answered an ask.
  */
