@@ -2,11 +2,9 @@
 
 import type { Item } from "@millpond/client";
 import { html, nothing, type TemplateResult } from "lit";
-import { askHeading, answeredHeading } from "../i18n/ask-text.ts";
-import type { Strings } from "../i18n/strings.ts";
+import { renderAsk } from "./ask-item.ts";
 import { actionCard, stepsCard, thinkingCard } from "./cards.ts";
 import { renderFailure } from "./failure.ts";
-import { escapeHiddenCharacters } from "./hidden-characters.ts";
 import { renderImages, renderSources } from "./images.ts";
 import type { ItemContext } from "./item-context.ts";
 import "./markdown-text.ts";
@@ -75,14 +73,4 @@ function renderAgentText(item: Item, context: ItemContext): TemplateResult {
     <mp-text class="markdown" .options=${context.markdown}></mp-text>
     ${renderImages(item, context)} ${renderSources(item, context)}
     ${item.state === "incomplete" ? html`<p class="aside">${context.strings.interruptedNote}</p>` : nothing}`;
-}
-
-function renderAsk(item: Item, strings: Strings): TemplateResult {
-  const isOpen = item.state === "live" || item.state === "draft";
-  const heading = isOpen ? askHeading(item.sort, strings) : answeredHeading(item, strings);
-  return html`<div class="card small">
-    <span class="muted">${heading}</span>
-    <pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.text ?? "")}</pre>
-    ${item.arguments ? html`<pre tabindex="0" dir="ltr">${escapeHiddenCharacters(item.arguments)}</pre>` : nothing}
-  </div>`;
 }

@@ -50,7 +50,7 @@ function contentText(item: Item): Expected {
     case "notice":
       return noticeText(item, text);
     case "ask":
-      return { exact: `${askHeading(item)}${escapeHidden(text)}` };
+      return { exact: `${askHeading(item)}${escapeHidden(text)}${askedCallText(item, text)}` };
     case "tool":
     case "entry":
       return { exact: callText(item) };
@@ -91,6 +91,16 @@ function askHeading({ state, sort = "other", result, label }: Item): string {
   const reason = /^deny: (.+)$/s.exec(answer ?? "")?.[1];
   const words = reason === undefined ? (ANSWERS[answer ?? ""] ?? (answer || "not answered")) : `Denied: ${reason}`;
   return `${ASK_SUBJECTS[sort] ?? "Decision"}: ${words}`;
+}
+
+/** What an ask shows of the call beside its question: changes that the question does not have. */
+function askedCallText({ arguments: json, description }: Item, text: string): string {
+  const lines = new Set(text.split("\n"));
+  const isAsked = ({ change, text: line = "" }: DiffLine) => (change === "added" ? lines.has(`+${line}`) : change !== "removed" || lines.has(`-${line}`));
+  const diffs = description?.diffs?.filter((diff) => !(diff.lines ?? []).every(isAsked)) ?? [];
+  const details = description ? detailsText({ ...description, diffs }) : "";
+  if (!json) return details;
+  return description?.covers_arguments ? `${details}Raw call` : `${escapeHidden(json)}${details}`;
 }
 
 /** Characters that cannot be seen, as the escapes in which an ask writes them. */
