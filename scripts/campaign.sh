@@ -40,7 +40,7 @@ case ${1:-} in
         files=("$src/run.rs" "$src/run/**/*.rs") built=(--lib --test=it)
         tests=(run:: rules:: fixtures:: goldens:: control_words:: finishing:: grammar:: traces::
           run_writer:: broken_off:: unfinished:: drafts:: heartbeats:: implied_thoughts:: interleaving::
-          open_items:: unfinished_items:: open_messages::)
+          open_items:: unfinished_items:: separate_messages:: open_messages::)
         ;;
       tool)
         files=("$src/tool.rs" "$src/tool/*.rs") built=(--lib --test=it)

@@ -38,6 +38,7 @@ if [ -z "$(supported_node)" ] && command -v npm >/dev/null; then
   npm install --prefix "$tools" --no-audit --no-fund --loglevel=error node@22 npm@11 || true
   export PATH=$tools/node_modules/.bin:$PATH
 fi
+command -v curl >/dev/null || install "scenarios of third-party clients" curl || true
 command -v git >/dev/null || install "checkpoints" git || true
 command -v tmux >/dev/null || install "tests in a real terminal" tmux || true
 
@@ -86,7 +87,11 @@ fi
 step "third-party clients"
 if [ -n "$(supported_node)" ]; then
   crates/gateway/tests/judges/run.sh sample 2>&1 | tee -a "$log" || status=$?
-  docs/scenarios/run.sh compare 2>&1 | tee -a "$log" || status=$?
+  if command -v curl >/dev/null; then
+    docs/scenarios/run.sh compare 2>&1 | tee -a "$log" || status=$?
+  else
+    echo "skipped: the scenarios in docs/scenarios need curl. To install: sudo apt-get install curl" | tee -a "$log"
+  fi
 else
   echo "skipped: third-party clients need Node 20.19 or newer and npm (https://nodejs.org)" | tee -a "$log"
 fi

@@ -315,6 +315,12 @@ impl RunState {
         self.next_round_number += 1;
     }
 
+    /// Forgets which message is the final one: what follows is to be answered.
+    fn forget_final_message(&mut self) {
+        self.declared_final = None;
+        self.last_round_message = None;
+    }
+
     /// Ends the open round, its reasoning and its messages, except those that only their source
     /// completes. Emits its usage and late citations, and `ToolReady` unless it was cut off.
     fn end_round(&mut self, filter: &mut MessageFilter, out: &mut EventEmitter<'_>) {

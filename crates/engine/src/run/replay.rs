@@ -14,6 +14,11 @@ impl Run {
     }
 }
 
+/// True if a round that ended so completes its run, unless more follows.
+pub(super) fn is_completion(stop: Option<StopReason>) -> bool {
+    stop.is_some_and(|stop| stop != StopReason::Tools)
+}
+
 impl RunState {
     fn replay_event(&mut self, event: &Event<'_>) {
         match event {
@@ -25,6 +30,11 @@ impl RunState {
                 self.open_round = Some(OpenRound::starting_at(self.message_count, self.step_count));
             }
             Event::RoundEnded { stop, .. } => self.replay_round_end(*stop),
+            Event::PromptReceived { .. } => {
+                if self.open_round.is_none() && is_completion(self.last_round_stop) {
+                    self.forget_final_message();
+                }
+            }
             Event::MessageStarted { message, phase, .. } => {
                 self.message_count = message.0 + 1;
                 self.replay_message_start(*message, *phase);
@@ -61,7 +71,7 @@ impl RunState {
             | Event::ToolProgressed { .. }
             | Event::OutputAppended { .. }
             | Event::OutputReplaced { .. }
-            | event_family!(Prompt)
+            | Event::PromptJoined { .. }
             | Event::RequestEnded { request: None, .. }
             | Event::UsageReported { .. }
             | event_family!(Notice)

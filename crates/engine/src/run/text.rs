@@ -248,6 +248,10 @@ impl RunState {
         out: &mut EventEmitter<'_>,
     ) -> Option<MessageId> {
         filter.end_message_keeping_open_tag(&mut |piece| self.apply_piece(piece, out));
+        if self.slots.is_current_identified() {
+            // A tag that a message of the source's own leaves open hides nothing of the next one.
+            *filter = filter.copy_at_message_start();
+        }
         self.end_or_release_implied_thought_with_message(out);
         if self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);

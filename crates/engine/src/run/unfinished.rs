@@ -9,6 +9,7 @@ use crate::event::{Ending, Event, FailureReason, MessageId, MessagePhase, Outcom
 use crate::event_family;
 
 use super::ending::{build_ending, build_unanswered_ask_event};
+use super::replay::is_completion;
 use super::tools::ArgumentsState;
 use super::writer::build_unfinished_model_request_end;
 
@@ -25,6 +26,8 @@ pub struct UnfinishedRun {
     started: bool,
     ended: bool,
     open_round: Option<u32>,
+    /// True if the last round completes the run, unless more follows.
+    is_reply_complete: bool,
     open_messages: BTreeSet<MessageId>,
     open_steps: BTreeMap<StepId, OpenStepKind>,
     open_asks: BTreeSet<String>,
@@ -53,13 +56,13 @@ impl UnfinishedRun {
                 self.open_round = Some(*round);
                 self.last_message = None;
             }
-            Event::RoundEnded { .. } => self.open_round = None,
+            Event::RoundEnded { stop, .. } => {
+                self.open_round = None;
+                self.is_reply_complete = is_completion(*stop);
+            }
+            Event::PromptReceived { .. } => self.forget_final_message_if_complete(),
             Event::MessageStarted { message, phase, .. } => {
-                self.open_messages.insert(*message);
-                self.last_message = Some(*message);
-                if *phase == Some(MessagePhase::Final) {
-                    self.declared_final = Some(*message);
-                }
+                self.apply_message_start(*message, *phase);
             }
             Event::MessageEnded { message, .. } => {
                 self.open_messages.remove(message);
@@ -104,9 +107,25 @@ impl UnfinishedRun {
             | Event::OutputReplaced { .. }
             | Event::RequestEnded { .. }
             | Event::UsageReported { .. }
-            | event_family!(Prompt)
+            | Event::PromptJoined { .. }
             | event_family!(Notice)
             | event_family!(Internal) => {}
+        }
+    }
+
+    fn apply_message_start(&mut self, message: MessageId, phase: Option<MessagePhase>) {
+        self.open_messages.insert(message);
+        self.last_message = Some(message);
+        if phase == Some(MessagePhase::Final) {
+            self.declared_final = Some(message);
+        }
+    }
+
+    /// Forgets the final message of a complete reply: a prompt follows it.
+    fn forget_final_message_if_complete(&mut self) {
+        if self.open_round.is_none() && self.is_reply_complete {
+            self.declared_final = None;
+            self.last_message = None;
         }
     }
 

@@ -169,6 +169,11 @@ impl Writer<'_> {
         self.emitter.deferred_ends.incomplete = self.state.would_message_end_incomplete();
     }
 
+    /// True if the source has reported that the run is complete.
+    pub(crate) fn has_reported_completion(&self) -> bool {
+        matches!(self.state.reported_end, ReportedEnd::Completed(_))
+    }
+
     /// Closes everything that is open and emits `RunEnded`.
     pub fn end_run(&mut self, cut: InputEnd) {
         self.state.end_run(cut, self.filter, &mut self.emitter);
@@ -264,9 +269,10 @@ impl Writer<'_> {
     ) {
         self.end_or_suspend_text_for_step();
         self.state.end_requested_run_unless_tools_open(self.filter, &mut self.emitter);
-        if matches!(self.state.reported_end, ReportedEnd::Completed(_)) {
+        if self.has_reported_completion() {
             self.end_round(None);
             self.clear_reported_end();
+            self.state.forget_final_message();
         }
         self.emitter.emit_after_deferred_ends(Event::PromptReceived {
             text: text.into(),

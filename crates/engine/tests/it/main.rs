@@ -59,6 +59,7 @@ mod scalars;
 mod schema;
 mod sentences;
 mod sentences_view;
+mod separate_messages;
 mod settled;
 mod sse;
 mod status;

@@ -189,7 +189,7 @@ impl Cline {
         match (step, content) {
             ("content_start" | "content_update", "text") => {
                 self.text_streamed = Streamed::Yes;
-                out.append_text(event.text.as_deref().unwrap_or(""));
+                out.append_and_remember_text(event.text.as_deref().unwrap_or(""));
             }
             ("content_start" | "content_update", "reasoning") => {
                 self.reasoning_streamed = Streamed::Yes;
@@ -202,10 +202,13 @@ impl Cline {
                 }
             }
             ("content_end", "text") => {
+                let text = event.text.as_deref().unwrap_or("");
                 if std::mem::take(&mut self.text_streamed) == Streamed::No {
-                    out.append_text(event.text.as_deref().unwrap_or(""));
+                    out.append_text(text);
+                } else if !text.is_empty() {
+                    out.correct_remembered_text(text);
                 }
-                out.close_message_and_defer_end();
+                out.close_complete_message_and_defer_end();
             }
             ("content_end", "reasoning") => {
                 if std::mem::take(&mut self.reasoning_streamed) == Streamed::No {
@@ -293,7 +296,9 @@ fn apply_event_to_tool_step(id: StepId, step: &str, event: &AgentEvent<'_>, out:
     }
     if step == "content_end" {
         let (output, succeeded) = event.output.map(parse_tool_result).unwrap_or_default();
-        out.append_output_if_none(id, &output);
+        if !output.is_empty() {
+            out.append_rest_or_replace_output(id, &output);
+        }
         let error = event.error.map(parse_error_message);
         let failed = error.is_some() || succeeded == Some(false);
         let outcome = if failed { ToolOutcome::Failed } else { ToolOutcome::Succeeded };
@@ -305,19 +310,23 @@ fn apply_event_to_tool_step(id: StepId, step: &str, event: &AgentEvent<'_>, out:
 fn parse_tool_result(raw: &RawValue) -> (Cow<'_, str>, Option<bool>) {
     object! { ResultFields { result, success, error; skip _ } }
     let mut text = String::new();
-    let mut succeeded = true;
+    let mut succeeded = None;
     for part in array_elements(raw) {
         let Some(part) = ResultFields::from_raw(part) else {
             return (raw.get().into(), None);
         };
         let ResultFields { result, success, error } = part;
-        let Some(words) = result.or(error) else {
+        if result.is_none() && error.is_none() {
             return (raw.get().into(), None);
-        };
-        text += &string_or_json(words);
-        succeeded &= success.and_then(as_scalar) != Some(false);
+        }
+        let words = |member: Option<_>| member.map(string_or_json).unwrap_or_default();
+        let result = words(result);
+        text += &if result.is_empty() { words(error) } else { result };
+        let is_success = success.and_then(as_scalar) != Some(false);
+        succeeded = Some(succeeded.unwrap_or(true) && is_success);
     }
-    if text.is_empty() { (string_or_json(raw), None) } else { (text.into(), Some(succeeded)) }
+    let output = if succeeded.is_none() { string_or_json(raw) } else { text.into() };
+    (output, succeeded)
 }
 
 /// Kind of a tool by its name.

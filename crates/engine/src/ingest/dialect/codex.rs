@@ -284,7 +284,7 @@ impl Codex {
             out.append_rest_or_replace_output(step, output);
             end_command_step(step, item.status.as_deref(), item.exit_code, out);
         } else {
-            out.append_cumulative_output_if_continued(step, output);
+            out.append_rest_or_replace_output(step, output);
         }
     }
 

@@ -131,7 +131,7 @@ impl Dialect for Pi {
             "tool_execution_update" => {
                 if let Some(step) = line.call.as_deref().and_then(|call| out.find_open_tool(call)) {
                     let content = content_member(line.partial_result);
-                    out.append_cumulative_output_if_continued(step, &content_text(content));
+                    out.append_rest_or_replace_output(step, &content_text(content));
                 }
             }
             "tool_execution_end" => {
@@ -218,9 +218,9 @@ impl Pi {
                 self.parts.start_named_tool_call_once(index, &part.unwrap_or_default(), out);
             }
             "toolcall_delta" => self.parts.append_arguments_if_started(index, delta, out),
-            // An end repeats its deltas: it is written only if there were none.
+            // An end repeats its deltas: what it has beyond them is written.
             "text_end" => {
-                self.parts.write_text_unless_streamed(index, event.content.as_deref(), out);
+                self.parts.write_rest_of_text(index, event.content.as_deref(), out);
             }
             "thinking_end" => {
                 self.parts.write_and_end_thinking_unless_streamed(
@@ -275,7 +275,7 @@ impl Pi {
             };
             out.append_unknown_fields_once(&part.unknown);
             match part.kind.as_deref().unwrap_or("") {
-                "text" => self.parts.write_text_unless_streamed(index, part.text.as_deref(), out),
+                "text" => self.parts.write_rest_of_text(index, part.text.as_deref(), out),
                 "thinking" => {
                     self.parts.write_and_end_thinking_unless_streamed(
                         index,

@@ -40,6 +40,14 @@ impl Writer<'_> {
         }
     }
 
+    /// Gives the open message, whose text is remembered, this whole text. Does nothing if no text
+    /// is remembered.
+    pub(crate) fn correct_remembered_text(&mut self, whole: &str) {
+        if self.state.cumulative.is_some() {
+            self.append_or_rewrite_cumulative_text(whole);
+        }
+    }
+
     /// True if `text` is the whole text of the open message so far, by
     /// [`Writer::append_and_remember_text`] or [`Writer::append_or_rewrite_cumulative_text`].
     pub fn remembered_text_equals(&self, text: &str) -> bool {
@@ -56,6 +64,13 @@ impl Writer<'_> {
     /// run is interrupted first.
     pub fn close_message_and_defer_end(&mut self) {
         self.state.close_message_and_defer_end(self.filter, &mut self.emitter);
+    }
+
+    /// Ends the open message, which its source calls complete: a tag that it leaves open hides
+    /// nothing of the next one.
+    pub(crate) fn close_complete_message_and_defer_end(&mut self) {
+        self.close_message_and_defer_end();
+        *self.filter = self.filter.copy_at_message_start();
     }
 
     /// Ends the open message as complete, whatever follows.
@@ -209,6 +224,8 @@ impl Writer<'_> {
             Some(last) if last.has_text(&print) => last.id,
             _ => {
                 self.close_message_and_set_next_phase(Some(MessagePhase::Final));
+                // A tag that an earlier message left open does not hide it.
+                *self.filter = self.filter.copy_at_message_start();
                 self.append_text(text);
                 self.close_message_and_defer_end();
                 let Some(message) = self.latest_message_id_of_round() else {

@@ -84,9 +84,11 @@ impl ToolCalls {
             }
             "in_progress" => {
                 out.emit_tool_ready_once(step);
-                let whole = call.content.map(content::tool_content_text).unwrap_or_default();
-                self.outputs.push_output_so_far(step, &whole, out);
+                self.write_output_so_far(step, &call, out);
             }
+            // The status is as it was; that of a new call is pending.
+            "" if update == "tool_call_update" => self.write_output_so_far(step, &call, out),
+            // What a pending call shows is what it is about to do.
             _ => {}
         }
     }
@@ -168,18 +170,36 @@ impl ToolCalls {
         }
     }
 
-    /// Writes the final output: the raw output if it is text, else the content.
+    /// Writes what is new of a running call's content.
+    fn write_output_so_far(
+        &mut self,
+        step: StepId,
+        call: &ToolCallUpdate<'_>,
+        out: &mut Writer<'_>,
+    ) {
+        let so_far = call.content.map(content::tool_content_text).unwrap_or_default();
+        self.outputs.push_output_so_far(step, &so_far, out);
+    }
+
+    /// Writes the final output: the raw output if it is text and no content was written, else the
+    /// content.
     fn write_result(&mut self, step: StepId, call: &ToolCallUpdate<'_>, out: &mut Writer<'_>) {
         for image in call.content.map(content::tool_content_images).unwrap_or_default() {
             out.append_output_image(step, image);
         }
         let shown = call.content.map(content::tool_content_text).filter(|text| !text.is_empty());
-        if let Some(text) = call.output.and_then(as_string) {
-            out.append_output_if_none(step, &text);
-        } else if let Some(text) = shown {
-            self.outputs.push_final_output_and_forget(step, &text, out);
-        } else if let Some(raw) = call.output {
-            out.append_output_if_none(step, &content::result_text(raw));
+        let raw_text = call.output.and_then(as_string);
+        match (raw_text, shown) {
+            (Some(text), None) => out.append_output_if_none(step, &text),
+            (Some(text), Some(_)) if out.output_bytes(step) == 0 => {
+                out.append_output_if_open(step, &text);
+            }
+            (_, Some(text)) => self.outputs.push_final_output_and_forget(step, &text, out),
+            (None, None) => {
+                if let Some(raw) = call.output {
+                    out.append_output_if_none(step, &content::result_text(raw));
+                }
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Parts of the assistant message: each is written once, streamed or whole.
 
-use crate::event::{ReasoningOrigin, StepId};
+use crate::event::{ReasoningOrigin, StepId, UnrecognisedReason};
 use crate::ingest::json::{RawValue, array_elements};
-use crate::run::Writer;
+use crate::run::{Fingerprint, Writer};
 
 use super::ContentPart;
 use super::tools::{build_tool_start, content_member};
@@ -22,6 +22,23 @@ struct PartState {
     step: Option<StepId>,
     /// Its content was written.
     streamed: bool,
+    /// The text that was written.
+    text: WrittenText,
+}
+
+/// Text of a part, as far as its end has to be compared with it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct WrittenText {
+    bytes: usize,
+    fingerprint: Fingerprint,
+}
+
+impl WrittenText {
+    /// What `whole` has after this text; `None` if it does not begin with it.
+    fn rest_of<'t>(&self, whole: &'t str) -> Option<&'t str> {
+        let (begin, rest) = whole.split_at_checked(self.bytes)?;
+        (Fingerprint::from_text(begin) == self.fingerprint).then_some(rest)
+    }
 }
 
 impl MessageParts {
@@ -37,7 +54,8 @@ impl MessageParts {
             if PARTS_MAX <= self.0.len() {
                 self.0.remove(0);
             }
-            self.0.push(PartState { index, step: None, streamed: false });
+            let text = WrittenText::default();
+            self.0.push(PartState { index, step: None, streamed: false, text });
             self.0.len() - 1
         });
         &mut self.0[at]
@@ -45,7 +63,10 @@ impl MessageParts {
 
     /// Writes a delta of text.
     pub(super) fn append_text(&mut self, index: u64, delta: &str, out: &mut Writer<'_>) {
-        self.get_or_add_state(index).streamed = true;
+        let part = self.get_or_add_state(index);
+        part.streamed = true;
+        part.text.bytes += delta.len();
+        part.text.fingerprint.push(delta);
         out.append_text(delta);
     }
 
@@ -68,15 +89,18 @@ impl MessageParts {
         }
     }
 
-    /// Writes whole text unless deltas were written.
-    pub(super) fn write_text_unless_streamed(
+    /// Writes what the whole text of a part has after its deltas. Text that they contradict is
+    /// recorded as unrecognised.
+    pub(super) fn write_rest_of_text(
         &mut self,
         index: u64,
-        text: Option<&str>,
+        whole: Option<&str>,
         out: &mut Writer<'_>,
     ) {
-        if !std::mem::replace(&mut self.get_or_add_state(index).streamed, true) {
-            out.append_text(text.unwrap_or(""));
+        let Some(whole) = whole else { return };
+        match self.get_or_add_state(index).text.rest_of(whole).map(str::to_owned) {
+            Some(rest) => self.append_text(index, &rest, out),
+            None => out.append_unrecognised(UnrecognisedReason::Late, whole),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Each message has a `ts`, which is its id and start time; a repeated one replaces the earlier.
 
 mod ask;
+mod completion;
 mod request;
 mod say_types;
 mod step;
@@ -11,10 +12,10 @@ mod unfinished_items;
 
 use std::collections::VecDeque;
 
-use crate::event::{DraftKind, Event, MessagePhase, NoticeLevel, StopReason, UnrecognisedReason};
+use crate::event::{DraftKind, Event, MessagePhase, NoticeLevel, UnrecognisedReason};
 use crate::ingest::frame::Frame;
 use crate::ingest::json::{RawValue, Text, array_elements, as_scalar, as_string, object};
-use crate::run::{Fingerprint, MessageLifetime, Writer};
+use crate::run::{MessageLifetime, Writer};
 
 use super::dedup::RecentIds;
 use super::thought_drafts::ThoughtDrafts;
@@ -42,7 +43,9 @@ pub(crate) struct ClineMessages {
     /// Keys of the asks without a known answer.
     pending_asks: VecDeque<String>,
     /// Newest version of the final message.
-    completion_text: Fingerprint,
+    completion_text: String,
+    /// Key of the partial message that began last after the final one: the task goes on.
+    partial_after_completion: Option<String>,
 }
 
 /// First message of a task: the user's prompt if a model request follows it, else model text.
@@ -116,7 +119,8 @@ impl Default for ClineMessages {
             steps: ToolSteps::default(),
             unfinished: UnfinishedItems::default(),
             pending_asks: VecDeque::new(),
-            completion_text: Fingerprint::default(),
+            completion_text: String::new(),
+            partial_after_completion: None,
         }
     }
 }
@@ -144,6 +148,7 @@ impl ClineMessages {
             self.latest_time = self.latest_time.max(ts);
             out.set_timestamp(self.latest_time);
         }
+        self.track_partial_after_completion(&key, &message, out);
         match (message.kind.as_deref().unwrap_or(""), &message.say, &message.ask) {
             ("say", Some(say), _) => self.apply_say(say, &key, &message, frame, out),
             ("ask", _, Some(ask)) => self.apply_ask(ask, &key, &message, out),
@@ -158,6 +163,9 @@ impl ClineMessages {
     /// Ends the input: writes what is held, and what its source has not finished.
     pub(crate) fn finish(&mut self, out: &mut Writer<'_>) {
         self.write_or_drop_held_first_message("", NextInput::Other, out);
+        if self.partial_after_completion.is_some() && out.has_reported_completion() {
+            out.clear_reported_end();
+        }
         self.steps.finish(out);
         self.unfinished.write_all(out);
     }
@@ -280,23 +288,6 @@ impl ClineMessages {
         }
     }
 
-    /// Writes the final message and completes the run.
-    fn apply_completion(&mut self, key: &str, message: &ClineMessage<'_>, out: &mut Writer<'_>) {
-        self.steps.end_complete_steps(out);
-        let text = completion_text(message.text());
-        self.completion_text = Fingerprint::from_text(text);
-        let phase = Some(MessagePhase::Final);
-        self.write_text_and_end_if_complete(key, phase, text, message, out);
-        if !message.is_partial() {
-            out.report_completed_unless_failed(StopReason::End);
-        }
-    }
-
-    /// True if the newest final message has this text.
-    fn is_completion_text(&self, text: &str) -> bool {
-        self.completion_text.is_same_trimmed_text(&Fingerprint::from_text(completion_text(text)))
-    }
-
     fn write_prompt_once_when_complete(
         &mut self,
         key: &str,
@@ -391,9 +382,4 @@ impl ClineMessages {
         self.texts.push_text_so_far(key, None, text, out);
         self.texts.end_message(key, text, out);
     }
-}
-
-/// Text of a final message, without Cline's marker for its UI that there are changes to compare.
-fn completion_text(text: &str) -> &str {
-    text.strip_suffix("HAS_CHANGES").unwrap_or(text)
 }

@@ -112,7 +112,7 @@ impl OutputDedup {
         let at = self.0.iter().position(|output| output.step == step);
         match at.map(|at| self.0.swap_remove(at)) {
             Some(mut known) => known.update(whole, out),
-            None => out.append_output_if_none(step, whole),
+            None => out.append_rest_or_replace_output(step, whole),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::limits::OPEN_ASKS_MAX;
 use crate::run::Writer;
 
 use super::super::bounded::push_bounded;
+use super::completion::completion_text;
 use super::{ClineMessage, ClineMessages};
 
 impl ClineMessages {
@@ -36,7 +37,10 @@ impl ClineMessages {
                 }
             }
             ("completion_result", _) => {
-                if !message.text().is_empty() && !self.is_completion_text(message.text()) {
+                let text = completion_text(message.text());
+                let is_same = text.trim() == self.completion_text.trim()
+                    || message.is_partial() && self.is_completion_prefix(message);
+                if !text.is_empty() && !is_same {
                     self.apply_completion(key, message, out);
                 } else if !message.is_partial() {
                     self.steps.end_complete_steps(out);

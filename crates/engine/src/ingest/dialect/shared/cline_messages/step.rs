@@ -28,7 +28,7 @@ pub(super) struct ToolSteps {
 }
 
 object! { CallFields {
-    tool, action, mcp_tool = "toolName", server_name = "serverName", uri,
+    tool, action, mcp_tool = "toolName", server_name = "serverName", uri, content,
     ; skip _
 } }
 
@@ -63,7 +63,10 @@ impl ToolSteps {
                 self.end_complete_steps_unless_partial(message, out);
             }
             "tool" => {
-                self.try_begin_or_update_step(ToolKind::Function, key, message, out);
+                let step = self.try_begin_or_update_step(ToolKind::Function, key, message, out);
+                if let Some(step) = step.filter(|_| !message.is_partial()) {
+                    write_result_in_call(step, message.text(), out);
+                }
                 self.end_complete_steps_unless_partial(message, out);
             }
             "command" => {
@@ -78,6 +81,11 @@ impl ToolSteps {
             _ => return false,
         }
         true
+    }
+
+    /// True if the step of a message has ended.
+    pub(super) fn has_ended(&self, key: &str) -> bool {
+        self.ended.contains(key)
     }
 
     /// Begins the step that an approval is about.
@@ -313,6 +321,27 @@ fn write_message_images(step: StepId, message: &ClineMessage<'_>, out: &mut Writ
         if let Some(url) = as_string(url) {
             out.append_output_image(step, image_from_url(url));
         }
+    }
+}
+
+/// Writes the result that the call of a searching or listing tool has among its arguments.
+fn write_result_in_call(step: StepId, text: &str, out: &mut Writer<'_>) {
+    let Some(CallFields { tool: Some(tool), content: Some(content), .. }) = CallFields::parse(text)
+    else {
+        return;
+    };
+    let has_result = matches!(
+        as_string(tool).as_deref(),
+        Some(
+            "searchFiles"
+                | "listFilesTopLevel"
+                | "listFilesRecursive"
+                | "listCodeDefinitionNames"
+                | "codebaseSearch"
+        )
+    );
+    if let Some(result) = as_string(content).filter(|_| has_result) {
+        out.append_output_if_none(step, &result);
     }
 }
 
