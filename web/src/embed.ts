@@ -136,7 +136,7 @@ export class MillpondChat extends HTMLElement {
     const notify = (text: string) => void this.dispatchEvent(new CustomEvent("millpond-notice", { detail: text }));
     const sender = new MessageSender(gateway, storage, {
       onChange: () => this.chat?.gateway === gateway && (this.chat.outbox = outboxFor(this.chat.session)),
-      onAccepted: () => void this.chat?.loadQueue(),
+      onAccepted: (message, run) => this.chat?.acceptMessage(message, run),
       onOutboxFull: () => this.strings && notify(this.strings.outboxFull),
     });
     const drafts = new Map<string, Draft>();

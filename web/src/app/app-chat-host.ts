@@ -33,7 +33,7 @@ export class AppChatHost implements ChatHost {
   ) {
     this.sender = new MessageSender(app.gateway, outboxStorage, {
       onChange: onOutboxChange,
-      onAccepted: () => void app.chatElement?.loadQueue(),
+      onAccepted: (message, run) => app.chatElement?.acceptMessage(message, run),
       onSignedOut: (error) => app.checkSignedOut(error),
       onOutboxFull: () => app.showToast(app.strings.outboxFull),
     });

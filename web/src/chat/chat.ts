@@ -240,6 +240,12 @@ export class ChatElement extends LitElement {
     if (run) await this.retry(run);
   }
 
+  /** A message of the outbox was accepted: it is queued, or is a run. */
+  acceptMessage(message: OutboxMessage, run: string): void {
+    this.unsentMessages.accept(message, run);
+    void this.loadQueue();
+  }
+
   async loadQueue(): Promise<void> {
     if (!this.host) return;
     const { session } = this;

@@ -6,6 +6,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { hasLostFocus } from "../focus.ts";
 import { gatewayErrorText } from "../i18n/error-text.ts";
 import type { Strings } from "../i18n/strings.ts";
+import type { UnsentMessage } from "./unsent-messages.ts";
 
 /** New order, removals and new texts of queued messages. */
 export interface QueueUpdate {
@@ -31,7 +32,7 @@ export class QueueElement extends LitElement {
   };
   declare session: string;
   declare queued: readonly QueuedMessage[];
-  declare outbox: readonly OutboxMessage[];
+  declare outbox: readonly UnsentMessage[];
   declare strings: Strings;
   declare private editing: QueuedMessage | undefined;
   /** Id of the message that has the focus, remembered during an update. */
@@ -79,11 +80,9 @@ export class QueueElement extends LitElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    // A message that is sent at once is not shown.
-    const unsent = this.outbox.filter(({ delay, refused }) => delay || refused);
-    if (!this.queued.length && !unsent.length) return nothing;
+    if (!this.queued.length && !this.outbox.length) return nothing;
     return html`<section class="queue" aria-label=${this.strings.queuedMessages}>
-      <ol>${repeat(this.queued, ({ id }) => id, (message, index) => this.renderQueued(message, index))} ${unsent.map((message) => this.renderUnsent(message))}</ol>
+      <ol>${repeat(this.queued, ({ id }) => id, (message, index) => this.renderQueued(message, index))} ${this.outbox.map((message) => this.renderUnsent(message))}</ol>
     </section>`;
   }
 
@@ -128,14 +127,16 @@ export class QueueElement extends LitElement {
     </li>`;
   }
 
-  private renderUnsent(message: OutboxMessage): TemplateResult {
+  private renderUnsent(message: UnsentMessage): TemplateResult {
     const { strings } = this;
     const dispatch = (type: string) => () => this.dispatchEvent(new CustomEvent(type, { detail: message }));
     return html`<li class="unsent" data-id=${message.key}>
       <span class="message-text" dir="auto">${message.text}</span> ${this.renderImageCount(message.attachments?.length)} <span class="muted">${this.unsentReason(message)}</span>
-      <span class="buttons">
-        ${message.refused ? this.renderButton("✎", strings.moveToComposer, dispatch("edit-unsent")) : nothing} ${this.renderButton("✕", strings.removeFromQueue, dispatch("remove-unsent"))}
-      </span>
+      ${message.isAccepted
+        ? nothing
+        : html`<span class="buttons">
+            ${message.refused ? this.renderButton("✎", strings.moveToComposer, dispatch("edit-unsent")) : nothing} ${this.renderButton("✕", strings.removeFromQueue, dispatch("remove-unsent"))}
+          </span>`}
     </li>`;
   }
 
