@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,9 @@ use crate::tty::query_size_and_likely_cursor_row;
 
 /// How often the reader thread checks whether it should stop.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Longest wait for the reader thread to stop: many times `POLL_INTERVAL`.
+const READER_STOP_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Keyboard focus of the terminal window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +49,14 @@ pub(super) enum TerminalEvent {
 pub(super) struct TerminalEventReader {
     events: mpsc::Receiver<TerminalEvent>,
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<ReaderThread>,
+}
+
+/// The reader thread, and a channel that closes when it ends.
+#[derive(Debug)]
+struct ReaderThread {
+    handle: JoinHandle<()>,
+    ended: std::sync::mpsc::Receiver<()>,
 }
 
 impl TerminalEventReader {
@@ -55,7 +66,9 @@ impl TerminalEventReader {
         let (sender, events) = mpsc::channel(INPUT_EVENTS_QUEUED_MAX);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || {
+        let (end, ended) = std::sync::mpsc::channel();
+        let handle = std::thread::spawn(move || {
+            let _end: std::sync::mpsc::Sender<()> = end;
             let mut stable_at = None;
             while !stopped.load(Ordering::Relaxed) {
                 let Ok(event) = poll_terminal_event(&mut stable_at) else { return };
@@ -64,7 +77,7 @@ impl TerminalEventReader {
                 }
             }
         });
-        TerminalEventReader { events, stop, thread: Some(thread) }
+        TerminalEventReader { events, stop, thread: Some(ReaderThread { handle, ended }) }
     }
 
     /// Returns a reader without a thread, which yields no events.
@@ -77,13 +90,16 @@ impl TerminalEventReader {
         self.events.recv().await
     }
 
-    /// Stops the thread and waits for it, so that another program can read the terminal.
+    /// Stops the thread and waits for it, so that another program can read the terminal. A thread
+    /// that reads the end of a closed terminal forever is left to the end of the process.
     pub(super) fn stop_and_join_thread(mut self) {
         self.stop.store(true, Ordering::Relaxed);
         // Wakes the thread if it waits for room in the channel.
         self.events.close();
-        if let Some(thread) = self.thread.take() {
-            let _panicked = thread.join();
+        if let Some(ReaderThread { handle, ended }) = self.thread.take()
+            && ended.recv_timeout(READER_STOP_TIME_MAX) == Err(RecvTimeoutError::Disconnected)
+        {
+            let _panicked = handle.join();
         }
     }
 }
@@ -96,6 +112,8 @@ fn poll_terminal_event(stable_at: &mut Option<Instant>) -> std::io::Result<Optio
         let (size, row) = query_size_and_likely_cursor_row()?;
         return Ok(Some(TerminalEvent::Resized { size, row }));
     }
+    // Crossterm never returns from the end of file of a terminal that was closed.
+    fail_if_closed()?;
     // The first poll also returns events without input bytes, such as a resize.
     let is_ready = || crossterm::event::poll(Duration::ZERO);
     let has_event = is_ready()? || (wait_briefly_for_input()? && is_ready()?);
@@ -115,14 +133,24 @@ fn poll_terminal_event(stable_at: &mut Option<Instant>) -> std::io::Result<Optio
     })
 }
 
-/// Waits at most `POLL_INTERVAL` for input. A closed terminal is an error: crossterm would read
-/// its end of file forever.
-#[cfg(unix)]
+/// Waits at most `POLL_INTERVAL` for input. A closed terminal is an error.
 fn wait_briefly_for_input() -> std::io::Result<bool> {
+    wait_for_input(POLL_INTERVAL)
+}
+
+/// Returns an error if the terminal was closed.
+fn fail_if_closed() -> std::io::Result<()> {
+    #[cfg(unix)]
+    wait_for_input(Duration::ZERO)?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn wait_for_input(time_max: Duration) -> std::io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = std::io::stdin();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    let wait = Timespec { tv_sec: 0, tv_nsec: POLL_INTERVAL.subsec_nanos().into() };
+    let wait = Timespec { tv_sec: 0, tv_nsec: time_max.subsec_nanos().into() };
     match poll(&mut fds, Some(&wait)) {
         Ok(_) => {}
         // A signal, such as SIGWINCH.
@@ -137,6 +165,6 @@ fn wait_briefly_for_input() -> std::io::Result<bool> {
 }
 
 #[cfg(not(unix))]
-fn wait_briefly_for_input() -> std::io::Result<bool> {
-    crossterm::event::poll(POLL_INTERVAL)
+fn wait_for_input(time_max: Duration) -> std::io::Result<bool> {
+    crossterm::event::poll(time_max)
 }
