@@ -236,7 +236,7 @@ fn script_after_tools(command: &DemoCommand, results: &[ToolResult]) -> ReplyScr
         DemoCommand::Other => {
             let listed = texts::describe_listing(result_text(0));
             script
-                .add_text(&format!("{listed}\n\nType `/help` to see what I can show."))
+                .add_text(&format!("{listed}\n\nType `help` to see what I can show."))
                 .end_with_stop()
         }
         _ => script.add_text(&texts::describe_listing(result_text(0))).end_with_stop(),
