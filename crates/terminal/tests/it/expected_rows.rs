@@ -39,8 +39,9 @@ pub(crate) fn expected_of(item: &Item<'_>) -> Vec<Shown> {
         ItemKind::Tool | ItemKind::Entry | ItemKind::Action => expected_of_call(item),
         ItemKind::Steps => expected_of_steps(item),
         ItemKind::Ask => {
+            let question = neutralise_and_escape_invisible(&item.text);
             let answer = answer_text(item).unwrap_or_default();
-            exact("?", &format!("{}{answer}", neutralise_and_escape_invisible(&item.text)))
+            exact("?", &format!("{question}{}{answer}", asked_call_text(item)))
         }
         ItemKind::Request => vec![Shown::Exact("·request".to_owned()), Shown::RestOfLine],
         ItemKind::Checkpoint => exact("·checkpoint", &item.text),
@@ -72,6 +73,14 @@ pub(crate) fn expected_of(item: &Item<'_>) -> Vec<Shown> {
         shown.push(Shown::Exact("·[beingwritten]".to_owned()));
     }
     shown
+}
+
+/// What an ask shows of the call beside its question.
+fn asked_call_text(item: &Item<'_>) -> String {
+    let arguments = undescribed_arguments(item).trim_end();
+    let details = tool_detail_lines(item);
+    let details = first_lines(details.iter().map(|line| &*line.text), DETAIL_LINES);
+    format!("{}{details}", first_lines(arguments.lines(), OUTPUT_LINES))
 }
 
 fn expected_of_call(item: &Item<'_>) -> Vec<Shown> {
