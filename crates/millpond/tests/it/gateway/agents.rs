@@ -127,7 +127,14 @@ async fn an_agent_goes_with_a_gateway_that_is_killed() {
     let pid_file = home.path().join("pid");
     let pid = poll(|| std::fs::read_to_string(&pid_file).ok(), || "not started".to_owned());
     process.kill();
-    let agent = std::path::Path::new("/proc").join(pid.trim());
-    let has_ended = || (!agent.exists()).then_some(());
-    poll(has_ended, || format!("process {pid} is still there"));
+    let pid = pid.trim();
+    poll(|| has_process_ended(pid).then_some(()), || format!("process {pid} is still there"));
+}
+
+/// True if a process has ended, also if nothing reaps it, as in a container without an init.
+fn has_process_ended(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The state follows the name, which may have any character but is in brackets.
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+    state.is_none_or(|state| state.starts_with('Z'))
 }
