@@ -32,7 +32,7 @@ async fn it_tells_what_is_in_the_folder_because_it_has_looked() {
     assert!(
         final_message_text(&run_demo("search calm").await).contains("README.md:3: It is calm.")
     );
-    assert!(final_message_text(&run_demo("What is this?").await).contains("/help"));
+    assert!(final_message_text(&run_demo("What is this?").await).contains("`help`"));
     let together_events = run_demo("together").await;
     assert_eq!(tool_outcomes(&together_events), [ToolOutcome::Succeeded; 2]);
 }
