@@ -19,6 +19,7 @@ import type { LateEdit, QueueUpdate } from "./queue.ts";
 import { SessionView, type SessionViewElements } from "./session-view.ts";
 import { isRunning } from "./status.ts";
 import { UnsentMessages } from "./unsent-messages.ts";
+import { waitingMessages } from "./waiting-messages.ts";
 
 /** One session. Dispatches `restore-session`, `enlarge-image`, `gateway-error` and `closed`. */
 export class ChatElement extends LitElement {
@@ -250,7 +251,14 @@ export class ChatElement extends LitElement {
     if (!this.host) return;
     const { session } = this;
     const queue = await this.gateway.getQueue(session).catch(() => undefined);
-    if (queue && session === this.session) this.queued = queue;
+    if (!queue || session !== this.session) return;
+    // The next message leaves the queue when its run begins, which the page may show a moment later.
+    const [next] = waitingMessages(this.queued, this.page);
+    const hasLeft = next !== undefined && !queue.some(({ id }) => id === next.id);
+    const run = hasLeft ? await this.gateway.getSession(session).then(({ run }) => run, () => undefined) : undefined;
+    if (session !== this.session) return;
+    if (next !== undefined && run === next.id) this.unsentMessages.keepUntilShown({ key: next.id, session, text: next.text }, next.id);
+    this.queued = queue;
   }
 
   async updateQueue({ order, removed, texts }: QueueUpdate): Promise<void> {

@@ -33,7 +33,12 @@ export class UnsentMessages {
 
   /** Keeps a message that the gateway has accepted, if it was shown. One that joins a run has no run of its own. */
   accept(message: OutboxMessage, run: string): void {
-    if (this.shownKeys.has(message.key) && !message.join) this.accepted.push({ message, run, acceptedMs: this.nowMs() });
+    if (this.shownKeys.has(message.key) && !message.join) this.keepUntilShown(message, run);
+  }
+
+  /** Keeps a message whose run has begun until the page shows it. */
+  keepUntilShown(message: OutboxMessage, run: string): void {
+    if (!this.accepted.some((kept) => kept.run === run)) this.accepted.push({ message, run, acceptedMs: this.nowMs() });
   }
 
   /** Returns the messages to show, in order. */
