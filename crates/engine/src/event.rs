@@ -318,7 +318,7 @@ pub enum Event<'a> {
     DraftReceived {
         /// The draft.
         draft: DraftId,
-        /// What it will be.
+        /// Kind of the item that it becomes.
         kind: DraftKind,
         /// Bytes of its earlier text that stay.
         kept_bytes: usize,

@@ -94,13 +94,14 @@ function askHeading({ state, sort = "other", result, label }: Item): string {
 }
 
 /** What an ask shows of the call beside its question: changes that the question does not have. */
-function askedCallText({ arguments: json, description }: Item, text: string): string {
+function askedCallText({ arguments: json, description, state }: Item, text: string): string {
   const lines = new Set(text.split("\n"));
   const isAsked = ({ change, text: line = "" }: DiffLine) => (change === "added" ? lines.has(`+${line}`) : change !== "removed" || lines.has(`-${line}`));
   const diffs = description?.diffs?.filter((diff) => !(diff.lines ?? []).every(isAsked)) ?? [];
-  const details = description ? detailsText({ ...description, diffs }) : "";
+  const details = description ? escapeHidden(detailsText({ ...description, diffs })) : "";
   if (!json) return details;
-  return description?.covers_arguments ? `${details}Raw call` : `${escapeHidden(json)}${details}`;
+  const isOpen = state === "live" || state === "draft";
+  return description?.covers_arguments ? `${details}Raw call${isOpen ? escapeHidden(json) : ""}` : `${escapeHidden(json)}${details}`;
 }
 
 /** Characters that cannot be seen, as the escapes in which an ask writes them. */

@@ -302,7 +302,7 @@ pub enum NoticeLevel {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DraftKind {
-    /// What the person writes.
+    /// A prompt of the person.
     Prompt,
     /// A notice.
     Notice(NoticeLevel),

@@ -75,7 +75,7 @@ pub(crate) fn expected_of(item: &Item<'_>) -> Vec<Shown> {
     shown
 }
 
-/// What an ask shows of the call beside its question.
+/// Text of the call that an ask shows below its question.
 fn asked_call_text(item: &Item<'_>) -> String {
     let arguments = undescribed_arguments(item).trim_end();
     let details = tool_detail_lines(item);

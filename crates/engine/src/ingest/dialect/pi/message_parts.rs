@@ -34,7 +34,7 @@ struct WrittenText {
 }
 
 impl WrittenText {
-    /// What `whole` has after this text; `None` if it does not begin with it.
+    /// Rest of `whole` after this text; `None` if it does not begin with it.
     fn rest_of<'t>(&self, whole: &'t str) -> Option<&'t str> {
         let (begin, rest) = whole.split_at_checked(self.bytes)?;
         (Fingerprint::from_text(begin) == self.fingerprint).then_some(rest)
