@@ -102,3 +102,20 @@ for (const view of ["transcript", "steps"]) {
     });
   }
 }
+
+test("an approval shows hidden characters of its change as escapes, and the raw call until it is decided", async () => {
+  const ask: Partial<Item> = {
+    kind: "ask",
+    sort: "tool",
+    state: "live",
+    text: "Edit the weir",
+    arguments: '{"new":"open\u202E()"}',
+    description: { purpose: "edit", title: "Edit", target: "weir", covers_arguments: true, diffs: [{ path: "weir", change: "update", lines: [{ change: "added", text: "open\u202E()" }] }] },
+  };
+  const open = await openItem(ask);
+  await expect(open.locator("ins .line")).toHaveText("open\\u{202e}()");
+  await expect(open.locator(".raw pre")).toBeVisible();
+  await expect(open.locator(".raw pre")).toContainText("open\\u{202e}()");
+  const decided = await openItem({ ...ask, state: "done", result: "allow" });
+  await expect(decided.locator(".raw pre")).toBeHidden();
+});
