@@ -206,7 +206,7 @@ export const en = {
   askDigest: (digest: string) => `Digest: ${digest}`,
   askExpires: (time: string) => `Expires ${time}`,
   /** By option label (as offered) and by option id (as answered); others are shown unchanged. */
-  answers: { Approve: "Approve", "Allow once": "Allow once", Deny: "Deny", Yes: "Yes", No: "No", approve: "Approved", allow: "Allowed once", always: "Always allowed", deny: "Denied" } as Record<string, string>,
+  answers: { Approve: "Approve", "Allow once": "Allow once", Deny: "Deny", Yes: "Yes", No: "No", answered: "answered", approve: "Approved", allow: "Allowed once", always: "Always allowed", deny: "Denied" } as Record<string, string>,
   alwaysAllowTool: (tool: string) => `Always allow ${tool} in this session`,
   yourAnswer: "Your answer",
   answer: "Answer",

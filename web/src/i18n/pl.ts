@@ -204,7 +204,7 @@ export const pl: Strings = {
   notAnswered: "bez odpowiedzi",
   askDigest: (digest) => `Skrót: ${digest}`,
   askExpires: (time) => `Wygasa ${time}`,
-  answers: { Approve: "Zatwierdź", "Allow once": "Zezwól raz", Deny: "Odmów", Yes: "Tak", No: "Nie", approve: "Zatwierdzono", allow: "Zezwolono raz", always: "Zezwolono na zawsze", deny: "Odmówiono" },
+  answers: { Approve: "Zatwierdź", "Allow once": "Zezwól raz", Deny: "Odmów", Yes: "Tak", No: "Nie", answered: "jest odpowiedź", approve: "Zatwierdzono", allow: "Zezwolono raz", always: "Zezwolono na zawsze", deny: "Odmówiono" },
   alwaysAllowTool: (tool) => `Zawsze zezwalaj na ${tool} w tej rozmowie`,
   yourAnswer: "Twoja odpowiedź",
   answer: "Odpowiedz",

@@ -1,9 +1,9 @@
-// Records the text of a page at every animation frame, and checks it.
+// Records the text of a page as each animation frame paints it, and checks it.
 
 import type { Page } from "@playwright/test";
 import { TOTAL_WORDS, FIRST_REPLY_WORDS, visibleWord } from "./numbered-run.ts";
 
-/** Starts recording, before any script of the page runs. */
+/** Starts recording what is painted, before any script of the page runs. */
 export async function recordFrames(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const frames: string[] = [];
@@ -13,9 +13,16 @@ export async function recordFrames(page: Page): Promise<void> {
       const parts = [".scroller", "mp-queue"].map((part) => document.querySelector<HTMLElement>(part)?.innerText ?? "");
       const text = parts.join("\n").trim();
       if (text !== frames[frames.length - 1]) frames.push(text);
-      requestAnimationFrame(look);
     };
-    requestAnimationFrame(look);
+    // Observing an element anew reports its size after the callbacks and the layout of this frame,
+    // just before it is painted. Callbacks that run after one of ours may still change the page.
+    const observer = new ResizeObserver(look);
+    const lookBeforePaint = () => {
+      observer.disconnect();
+      observer.observe(document.documentElement);
+      requestAnimationFrame(lookBeforePaint);
+    };
+    requestAnimationFrame(lookBeforePaint);
   });
 }
 

@@ -70,8 +70,14 @@ test("an open page keeps working with its build; new pages use the new one, and 
     await page.goto("about:blank");
     const last = await context.newPage();
     await page.close();
-    await last.goto(gateway.origin);
-    await expect.poll(() => cacheCount(last)).toBe(1);
+    // The browser replaces the worker some time after the last of its pages is closed. A page that
+    // is opened before belongs to the old one, so it is closed and opened again.
+    await expect(async () => {
+      await last.goto(gateway.origin);
+      const count = await cacheCount(last);
+      if (1 < count) await last.goto("about:blank");
+      expect(count).toBe(1);
+    }).toPass();
     gateway.cutNetwork();
     await last.goto(`${gateway.origin}/s/${session}`);
     await expect(last.locator(".connection-note")).toContainText("No connection");

@@ -129,6 +129,19 @@ for (const view of VIEWS) {
   });
 }
 
+test("a message that is slow to send is shown once in every frame", async ({ page }) => {
+  const session = await gateway.newSession("slow");
+  await openSession(page, session, "steps");
+  await page.route("**/messages", async (route) => {
+    await page.locator(".unsent").waitFor();
+    await route.continue();
+  });
+  await page.getByRole("textbox", { name: "Message" }).fill("/help q001");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".status.ended")).toBeAttached();
+  expect(userTextError("q001", await recordedFrames(page))).toBeUndefined();
+});
+
 test("the same run in two tabs in two views", async ({ page, context }) => {
   const session = await gateway.newSession("two tabs");
   await openSession(page, session, "bubbles");

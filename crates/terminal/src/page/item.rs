@@ -305,6 +305,8 @@ pub fn steps_label<'a>(item: &'a Item<'_>) -> &'a str {
 pub fn answer_text(item: &Item<'_>) -> Option<String> {
     let is_open = matches!(item.state, ItemState::Live | ItemState::Pending);
     match item.result.as_deref() {
+        // The agent went on: which answer it got is not known.
+        Some("answered") => Some("answered".to_owned()),
         Some(answer) if !answer.is_empty() => Some(format!("answered: {answer}")),
         Some(_) | None => (!is_open).then(|| "not answered".to_owned()),
     }

@@ -157,4 +157,6 @@ fn an_ask_shows_the_change_once_and_what_came_of_it() {
     assert_eq!(row_texts(&ask), ["? Edit \\u{200b}a?", "  -x", "  +y", "  not answered"]);
     ask.result = Some("deny".into());
     assert_eq!(row_texts(&ask).last().map(String::as_str), Some("  answered: deny"));
+    ask.result = Some("answered".into());
+    assert_eq!(row_texts(&ask).last().map(String::as_str), Some("  answered"));
 }
