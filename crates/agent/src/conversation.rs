@@ -364,6 +364,7 @@ mod tests {
             step: StepId(step),
             round: 0,
             origin: ReasoningOrigin::Native,
+            interrupts: None,
         };
         let message = MessageId(0);
         for event in [

@@ -205,7 +205,7 @@ fn script_after_tools(command: &DemoCommand, results: &[ToolResult]) -> ReplyScr
     if let Some(failed) = failed {
         return script
             .add_reasoning("That failed. I report the error.")
-            .add_text(&format!("`{}` failed: {}", failed.name, failed.text.trim()))
+            .add_text(&texts::describe_failure(failed))
             .end_with_stop();
     }
     let result_text = |at: usize| results.get(at).map_or("", |result| result.text.trim_end());

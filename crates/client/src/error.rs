@@ -20,6 +20,9 @@ impl std::fmt::Display for Refusal {
 /// Error of a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
+    /// The URL of the gateway is not an HTTP URL.
+    #[error("`{0}` is not the URL of a gateway: use http://HOST:PORT")]
+    InvalidUrl(String),
     /// No response: the gateway is not there, or the connection broke.
     #[error("cannot reach the gateway: {0}")]
     Unreachable(String),
@@ -64,7 +67,8 @@ impl RequestError {
     pub fn is_transient(&self) -> bool {
         match self {
             RequestError::Unreachable(_) | RequestError::Unavailable(_) => true,
-            RequestError::Unauthorized(_)
+            RequestError::InvalidUrl(_)
+            | RequestError::Unauthorized(_)
             | RequestError::NotFound(_)
             | RequestError::Conflict(_)
             | RequestError::Refused(_)

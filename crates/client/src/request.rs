@@ -38,6 +38,10 @@ struct ErrorDetail {
 impl GatewayClient {
     /// Creates a client of the gateway at `base_url`. Connects to nothing yet.
     pub fn new(base_url: &str, token: &str) -> Result<GatewayClient, RequestError> {
+        let is_http = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https");
+        if !reqwest::Url::parse(base_url).is_ok_and(|url| is_http(&url)) {
+            return Err(RequestError::InvalidUrl(base_url.to_owned()));
+        }
         // A gateway is on this machine or named on purpose; a proxy would only break it.
         let http = reqwest::Client::builder().no_proxy().build();
         Ok(GatewayClient {

@@ -117,6 +117,9 @@ pub enum Event<'a> {
         round: u32,
         /// Origin of the reasoning in the source.
         origin: ReasoningOrigin,
+        /// Open message whose text it came after or within; more text of it may follow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        interrupts: Option<MessageId>,
     },
     /// New text of a reasoning step.
     ReasoningAppended {

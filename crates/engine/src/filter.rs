@@ -152,6 +152,14 @@ impl Filter {
         self.held.len()
     }
 
+    /// Text held back; `None` if it may become a tag.
+    fn held_text_unless_tag(&self) -> Option<&str> {
+        match self.candidate {
+            Some(MarkupCandidate::Tag(_) | MarkupCandidate::LoneClose { .. }) => None,
+            Some(MarkupCandidate::ControlWord) | None => Some(&self.held),
+        }
+    }
+
     /// Filters `text`; emits every piece that is decided.
     pub fn push(&mut self, text: &str, out: &mut impl FnMut(Piece<'_>)) {
         if !self.held.is_empty() {

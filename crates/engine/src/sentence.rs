@@ -14,7 +14,7 @@
 //! rest of the paragraph, never more than `SENTENCE_CODE_BYTES_MAX`. An end is never withdrawn.
 
 mod block;
-mod chars;
+pub(crate) mod chars;
 mod code;
 mod enclosure;
 mod item;

@@ -208,7 +208,7 @@ fn f2_tables_are_one_piece() {
 #[test]
 fn f2_quotations_split_like_paragraphs() {
     check("> One. ¦Two\n> goes on. \n¦> Three.\n>\n¦> Four.\n¦Five. ¦Six.");
-    check("So:\n¦> One\n¦Two");
+    check("So:\n¦> One\nTwo");
     check("> - One. ¦Two\n¦> - c");
 }
 
@@ -369,4 +369,15 @@ proptest! {
         let chunks = cuts.windows(2).map(|pair| &input[pair[0]..pair[1]]);
         prop_assert_eq!(split(chunks), whole);
     }
+}
+
+#[test]
+fn a_quoted_paragraph_goes_on_without_its_mark() {
+    let pieces = split_every_way("> A quote that goes on\nlazily here. And more.\n\nEnd.");
+    assert_eq!(pieces, ["> A quote that goes on\nlazily here. ", "And more.\n\n", "End."]);
+    assert_eq!(split_every_way("> one\n> two\nthree\n> four"), ["> one\n> two\nthree\n> four"]);
+    assert_eq!(split_every_way("> one\n# Head"), ["> one\n", "# Head"]);
+    assert_eq!(split_every_way("> one\n- item"), ["> one\n", "- item"]);
+    assert_eq!(split_every_way("text\n> one"), ["text\n", "> one"]);
+    assert_eq!(split_every_way("> one\n\ntwo"), ["> one\n\n", "two"]);
 }

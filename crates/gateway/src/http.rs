@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
 use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::gateway::Gateway;
@@ -91,7 +92,8 @@ fn public_routes() -> Vec<Route> {
     vec![
         ("/healthz", get(health_and_metrics::healthz)),
         ("/readyz", get(health_and_metrics::readyz)),
-        ("/login", get(credentials::redeem_login_link)),
+        // A link checker's HEAD must not use the link up.
+        ("/login", get(credentials::redeem_login_link).head(async || StatusCode::NO_CONTENT)),
         ("/openapi.json", get(openapi::get_openapi_document)),
     ]
 }

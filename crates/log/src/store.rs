@@ -29,7 +29,7 @@ pub enum StoreError {
     Damaged { session: SessionId, seq: u64, detail: String },
     /// Another process has the data folder open.
     #[error(
-        "{} is in use by another gateway: stop that one, or choose another data directory",
+        "{} is in use by another gateway: stop that one, or choose another data folder with --data",
         .folder.display()
     )]
     InUse { folder: PathBuf },

@@ -221,22 +221,32 @@ impl GatewayHandle {
         let (url, token) = (args.url.as_deref(), args.token.as_deref());
         let running = GatewayTarget { folder, url, token };
         if url.is_some() {
-            return GatewayHandle::for_running_gateway(running, debug);
+            return GatewayHandle::for_running_gateway(args, running, debug);
         }
         match SqliteStore::open(folder, settings.durability.value) {
             Ok(store) => GatewayHandle::start_embedded(args, settings, folder, store, debug).await,
             // Another process of this user holds the log: connect to its gateway.
-            Err(StoreError::InUse { .. }) => GatewayHandle::for_running_gateway(running, debug),
+            Err(StoreError::InUse { .. }) => {
+                GatewayHandle::for_running_gateway(args, running, debug)
+            }
             Err(error) => Err(error.to_string()),
         }
     }
 
     /// Uses a running gateway.
     fn for_running_gateway(
+        args: &ChatArgs,
         target: GatewayTarget<'_>,
         debug: DebugTarget,
     ) -> Result<GatewayHandle, String> {
         let client = target.resolve_and_build_client()?;
+        if args.yolo {
+            return Err(format!(
+                "--yolo has no effect: the gateway at {} runs already and asks for approvals; \
+                 stop it, or leave --yolo out",
+                client.base_url()
+            ));
+        }
         let mut notices = vec![format!("connected to {}", client.base_url())];
         if debug != DebugTarget::Off {
             notices.push("stream debug: on the gateway, if it runs with --stream-debug".to_owned());

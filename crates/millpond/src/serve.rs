@@ -96,6 +96,17 @@ pub(crate) struct ListeningGateway {
     pub(crate) chooser: Arc<SwitchableAgent>,
 }
 
+/// Says why the gateway cannot listen, and what to do.
+fn listen_error_text(listen: &ListenAddress, error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::AddrInUse => format!(
+            "cannot listen on {listen}: another program uses this port; choose another one with \
+             --listen"
+        ),
+        _ => format!("cannot listen on {listen}: {error}"),
+    }
+}
+
 /// Binds the listener, writes the address file, opens the gateway with its agent, and starts its
 /// sweep and heartbeat tasks.
 pub(crate) async fn bind_and_open_gateway(
@@ -108,7 +119,7 @@ pub(crate) async fn bind_and_open_gateway(
     let store = Arc::new(store);
     let listener = TcpListener::bind(listen.to_string())
         .await
-        .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+        .map_err(|error| listen_error_text(listen, &error))?;
     let socket = listener.local_addr().map_err(|error| error.to_string())?;
     let tls = settings
         .tls_files()

@@ -1,6 +1,5 @@
 //! `millpond show`: reads one stream and prints its view, text, final message, frames or events.
 
-pub(crate) mod control_chars;
 pub(crate) mod input;
 pub(crate) mod page_text;
 mod printer;
@@ -15,6 +14,7 @@ use std::process::ExitCode;
 use millpond_engine::event::{FailureReason, Outcome, Reply, StopReason};
 use millpond_engine::ingest::{Ingest, IngestOptions};
 use millpond_engine::run::{InputEnd, SourceOptions};
+use millpond_terminal::text::neutralise_to_one_line;
 
 use crate::args::{InputArgs, ShowArgs, SourceArgs, TagsFileError};
 use input::{InputReader, ReadControl};
@@ -25,7 +25,7 @@ use stream_summary::{PrintedContent, StreamSummary};
 /// Prints one line to standard error, prefixed with `millpond: `.
 #[allow(clippy::print_stderr, reason = "the only place that prints messages")]
 pub(crate) fn print_to_stderr(words: &str) {
-    eprintln!("millpond: {}", control_chars::to_single_line(words));
+    eprintln!("millpond: {}", neutralise_to_one_line(words));
 }
 
 /// Runs `millpond show`.

@@ -72,18 +72,42 @@ pub(crate) fn run(args: &TeeArgs) -> ExitCode {
         Ok(options) => options,
         Err(error) => return error.print_and_return_status(),
     };
-    let target = match resolve_target(args, options) {
-        Ok(target) => target,
-        Err(problem) => {
-            print_to_stderr(&problem);
-            return ExitCode::from(2);
+    if let Some(session) = &args.session
+        && session.parse::<SessionId>().is_err()
+    {
+        print_to_stderr(&format!(
+            "invalid session `{session}`: use an ID that the gateway printed"
+        ));
+        return ExitCode::from(2);
+    }
+    let debug = DebugReader::start_if_on(args, &options);
+    match build_client(args) {
+        Ok(client) => {
+            let (dialect, session) = (args.from.clone(), args.session.clone());
+            copy_and_send(Target { client, dialect, session, options }, debug)
         }
-    };
-    let mut debug = DebugReader::start_if_on(args, &target.options);
+        // The copy matters to others: it does not depend on the gateway.
+        Err(problem) => {
+            print_to_stderr(&format!("{problem}; the stream is copied, but not sent"));
+            if let Err(problem) = copy_stdin_to_stdout_and_queue(None, debug) {
+                print_to_stderr(&problem);
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build_client(args: &TeeArgs) -> Result<GatewayClient, String> {
+    let folder = args.config.load_settings()?.data_folder()?;
+    let (url, token) = (args.url.as_deref(), args.token.as_deref());
+    GatewayTarget { folder: &folder, url, token }.resolve_and_build_client()
+}
+
+/// Copies standard input to standard output and sends it to the gateway.
+fn copy_and_send(target: Target, debug: Option<DebugReader>) -> ExitCode {
     let (chunks, queued) = mpsc::channel(QUEUED_CHUNKS_MAX);
     let sender = std::thread::spawn(move || block_on(send_queued_chunks(&target, queued)));
-    let copied = copy_stdin_to_stdout_and_queue(&chunks, &mut debug);
-    drop(chunks);
+    let copied = copy_stdin_to_stdout_and_queue(Some(chunks), debug);
     let sent = sender.join().unwrap_or_else(|_| Err("the sending thread panicked".to_owned()));
     match (copied, sent) {
         (Ok(()), Ok(IngestedRun { session, run, outcome })) => {
@@ -95,27 +119,15 @@ pub(crate) fn run(args: &TeeArgs) -> ExitCode {
     }
 }
 
-fn resolve_target(args: &TeeArgs, options: SourceOptions) -> Result<Target, String> {
-    let folder = args.config.load_settings()?.data_folder()?;
-    let (url, token) = (args.url.as_deref(), args.token.as_deref());
-    let client = GatewayTarget { folder: &folder, url, token }.resolve_and_build_client()?;
-    if let Some(session) = &args.session
-        && session.parse::<SessionId>().is_err()
-    {
-        return Err(format!("invalid session `{session}`: use an ID that the gateway printed"));
-    }
-    let (dialect, session) = (args.from.clone(), args.session.clone());
-    Ok(Target { client, dialect, session, options })
-}
-
-/// Copies standard input to standard output and queues it for the gateway. After standard output
-/// is closed, the gateway still gets the rest.
+/// Copies standard input to standard output and queues it for the gateway, if there is one. After
+/// standard output is closed, the gateway still gets the rest.
 fn copy_stdin_to_stdout_and_queue(
-    pieces: &mpsc::Sender<Vec<u8>>,
-    debug: &mut Option<DebugReader>,
+    chunks: Option<mpsc::Sender<Vec<u8>>>,
+    mut debug: Option<DebugReader>,
 ) -> Result<(), String> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut piece = vec![0; CHUNK_BYTES];
+    let is_closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
     let mut behind = false;
     loop {
         let len = match input.read(&mut piece) {
@@ -127,17 +139,20 @@ fn copy_stdin_to_stdout_and_queue(
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(format!("cannot read standard input: {error}")),
         };
-        if let Some(debug) = debug {
+        if let Some(debug) = &mut debug {
             debug.push(&piece[..len]);
         }
         match output.write_all(&piece[..len]).and_then(|()| output.flush()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            // Nobody gets the rest.
+            Err(error) if is_closed(&error) && chunks.is_none() => return Ok(()),
+            Err(error) if !is_closed(&error) => {
                 return Err(format!("cannot write standard output: {error}"));
             }
             _ => {}
         }
         // A dropped chunk cannot be sent later: stop sending.
-        behind = behind || pieces.try_send(piece[..len].to_vec()).is_err();
+        behind = behind
+            || chunks.as_ref().is_some_and(|queue| queue.try_send(piece[..len].to_vec()).is_err());
     }
 }
 

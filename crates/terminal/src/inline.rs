@@ -16,6 +16,9 @@ use crate::limits::held_bytes_max;
 use crate::size::Size;
 use crate::style::{Attributes, Colour, Style};
 
+/// Bytes that are read before what is decided is emitted.
+const PART_BYTES_MAX: usize = 128;
+
 const CODE_STYLE: Style = Style::coloured(Colour::Cyan);
 
 /// End of the text read so far.
@@ -102,12 +105,18 @@ impl InlineParser {
         }
     }
 
-    /// Appends text and emits what is decided; line ends are soft breaks.
+    /// Appends text and emits what is decided; line ends are soft breaks. Long text is read in
+    /// parts, because the cost of a token grows with what is held.
     pub(crate) fn push(&mut self, text: &str, sink: &mut impl FnMut(InlinePiece<'_>)) {
-        self.unread.push_str(text);
-        self.read_tokens_and_match_pairs(Ending::MoreFollows);
-        self.turn_brackets_into_text(BracketsToDrop::OutOfReach);
-        self.emit_decided(sink);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(rest.floor_char_boundary(PART_BYTES_MAX));
+            self.unread.push_str(part);
+            self.read_tokens_and_match_pairs(Ending::MoreFollows);
+            self.turn_brackets_into_text(BracketsToDrop::OutOfReach);
+            self.emit_decided(sink);
+            rest = after;
+        }
     }
 
     /// Decides and emits everything that is held.

@@ -66,6 +66,24 @@ const shownNotifications = (page: Page) =>
     return shown.map(({ title, body }) => `${title}: ${body}`).sort();
   });
 
+/**
+ * Records what the worker has shown, in order. To ask the browser instead, again and again, makes it forget a
+ * notification that it is about to show.
+ */
+const recordNotifications = (worker: Worker | undefined) =>
+  worker?.evaluate(() => {
+    const { registration } = self as unknown as { registration: ServiceWorkerRegistration };
+    const recorded: string[] = [];
+    const show = registration.showNotification.bind(registration);
+    registration.showNotification = async (title, options) => {
+      await show(title, options);
+      recorded.push(`${title}: ${options?.body}`);
+    };
+    Object.assign(self, { __shown: recorded });
+  });
+
+const recordedNotifications = (worker: Worker | undefined) => worker?.evaluate(() => (self as unknown as { __shown: string[] }).__shown);
+
 const isHidden = (page: Page) => page.evaluate(() => document.visibilityState === "hidden");
 
 const testWithHiddenTabs = test.extend({
@@ -83,6 +101,8 @@ testWithHiddenTabs("a hidden tab notifies of endings and asks, and a click opens
   await page.keyboard.type("notify me");
   await page.keyboard.press("Enter");
   await page.evaluate(() => navigator.serviceWorker.ready);
+  const [worker] = context.serviceWorkers();
+  await recordNotifications(worker);
   // Fast, so that no update is sent while it runs.
   const runIn = async (session: string) => {
     const ingest = gateway.ingest(session);
@@ -97,13 +117,14 @@ testWithHiddenTabs("a hidden tab notifies of endings and asks, and a click opens
   await other.bringToFront();
   await expect.poll(() => isHidden(page)).toBe(true);
   await runIn(mill);
-  await expect.poll(() => shownNotifications(page)).toEqual(["Mill: Run ended."]);
+  await expect.poll(() => recordedNotifications(worker)).toEqual(["Mill: Run ended."]);
   // Longer than the time after which a hidden tab pauses its connections, on the page's clock.
   await advanceClock(page, 11_000);
   await gateway.callApi("POST", `/v1/sessions/${weir}/messages`, { text: "compute 4+4" });
-  await expect.poll(() => shownNotifications(page)).toEqual(["Mill: Run ended.", "Weir: Waiting for your answer."]);
+  await expect.poll(() => recordedNotifications(worker)).toEqual(["Mill: Run ended.", "Weir: Waiting for your answer."]);
+  expect(await shownNotifications(page)).toEqual(["Mill: Run ended.", "Weir: Waiting for your answer."]);
 
-  await clickNotification(context.serviceWorkers()[0], weir);
+  await clickNotification(worker, weir);
   await expect(page).toHaveURL(`${gateway.origin}/s/${weir}`);
   await expect(page.locator(".ask pre")).toContainText("4+4");
   expect(await shownNotifications(page), "only the clicked notification is gone").toEqual(["Mill: Run ended."]);

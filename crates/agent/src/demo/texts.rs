@@ -1,5 +1,7 @@
 //! Texts of the demo's replies.
 
+use crate::conversation::ToolResult;
+
 pub(super) const HELP: &str = "\
 I am the **built-in demo**: no model, no key, no network. My replies are scripted, but my tools are real and work in \
 this folder. Type
@@ -55,13 +57,18 @@ fn settle(pond: &mut Pond) {
 }
 ```
 
-> A quote, of nobody in particular, which is long enough that it has to be broken into more than one line wherever \
-it is shown, and which ends here.
+> A quote, of nobody in particular, which is long enough that it has to be broken into more than one line wherever
+> it is shown, and which ends here.
 
 Sentences end where they end: at 3.14 m, on google.com, e.g. here, by Dr. Heron, in v1.2.3? No! Only there.
 
 Ostatnie zdanie jest po polsku, np. o ulicy: ul. Młyńska 7. Tyle.
 "#;
+
+/// Describes a tool's error.
+pub(super) fn describe_failure(result: &ToolResult) -> String {
+    format!("`{}` failed: {}", result.name, result.text.trim())
+}
 
 /// Describes the output of `list_files`.
 pub(super) fn describe_listing(listing: &str) -> String {
@@ -77,9 +84,12 @@ pub(super) fn describe_listing(listing: &str) -> String {
     };
     let total_bytes: u64 = files.iter().map(|(bytes, _)| bytes).sum();
     let mut text = format!(
-        "There are **{} files** here with {total_bytes} bytes in total. The largest is `{largest}` with {bytes} \
+        "There {} here with {total_bytes} bytes in total. The largest is `{largest}` with {bytes} \
          bytes.\n\n| file | bytes |\n| --- | ---: |\n",
-        files.len()
+        match files.len() {
+            1 => "is **one file**".to_owned(),
+            count => format!("are **{count} files**"),
+        }
     );
     for (bytes, name) in files.iter().take(8) {
         text.extend(["| `", name, "` | ", &bytes.to_string(), " |\n"]);

@@ -32,15 +32,18 @@ pub(super) fn script_for_next_tour_round(turns: &[Turn]) -> ReplyScript {
             .add_tool_call("search_files", r#"{"pattern":"TODO"}"#)
             .end_with_tool_calls(),
         [listing, found, ..] => {
-            let text = |results: &[ToolResult], at: usize| {
-                results.get(at).map_or("", |result| result.text.trim_end()).to_owned()
+            let describe = |results: &[ToolResult], at: usize, describe: fn(&str) -> String| {
+                results.get(at).map_or_else(String::new, |result| match result {
+                    failed if failed.failed => texts::describe_failure(failed),
+                    result => describe(result.text.trim_end()),
+                })
             };
             script
                 .add_text(&format!(
                     "## What I found\n\n{}\n\n{}\n\n{}",
-                    texts::describe_listing(&text(listing, 0)),
-                    texts::describe_file(&text(found, 0)),
-                    texts::describe_matches(&text(found, 1)),
+                    describe(listing, 0, texts::describe_listing),
+                    describe(found, 0, texts::describe_file),
+                    describe(found, 1, texts::describe_matches),
                 ))
                 .end_with_stop()
         }

@@ -1,7 +1,7 @@
 //! Approvals for an agent that asks only through hooks: it runs a hook before each tool, and the
 //! hook asks here.
 //!
-//! The hook is this program's `hook` command. It forwards its input through a Unix socket that only
+//! The hook is this program's `internal-agent-hook` command. It forwards its input through a Unix socket that only
 //! this user can open, and prints the reply. Any error on the way denies the tool.
 
 use std::collections::BTreeMap;

@@ -132,4 +132,4 @@ fn build_hook_command() -> Vec<String> {
 }
 
 /// Name of this program's command that an agent runs as its hook.
-pub const HOOK_SUBCOMMAND: &str = "hook";
+pub const HOOK_SUBCOMMAND: &str = "internal-agent-hook";

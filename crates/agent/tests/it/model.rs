@@ -83,7 +83,12 @@ fn example_run(file: &str, content: &str) -> Vec<Event<'static>> {
             origin: millpond_engine::event::PromptOrigin::Person,
         },
         round(0),
-        Event::ReasoningStarted { step: reasoning_step, round: 0, origin: ReasoningOrigin::Native },
+        Event::ReasoningStarted {
+            step: reasoning_step,
+            round: 0,
+            origin: ReasoningOrigin::Native,
+            interrupts: None,
+        },
         Event::ReasoningAppended {
             step: reasoning_step,
             text: format!("The user asks for {file}.").into(),

@@ -15,6 +15,7 @@ use crate::server::{End, Script, refusal, response, start_server};
 #[tokio::test]
 async fn a_status_is_an_error_of_its_own_kind() {
     let kind = |error: &RequestError| match error {
+        RequestError::InvalidUrl(_) => "invalid URL",
         RequestError::Unreachable(_) => "unreachable",
         RequestError::Unavailable(_) => "unavailable",
         RequestError::Unauthorized(_) => "unauthorized",

@@ -53,8 +53,8 @@ impl Event<'_> {
             Event::ImageReceived { owner, image } => {
                 Event::ImageReceived { owner, image: image.into_owned() }
             }
-            Event::ReasoningStarted { step, round, origin } => {
-                Event::ReasoningStarted { step, round, origin }
+            Event::ReasoningStarted { step, round, origin, interrupts } => {
+                Event::ReasoningStarted { step, round, origin, interrupts }
             }
             Event::ReasoningAppended { step, text } => {
                 Event::ReasoningAppended { step, text: into_owned_text(text) }

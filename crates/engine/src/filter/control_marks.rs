@@ -108,6 +108,11 @@ impl ControlMarks {
         self.held.len()
     }
 
+    /// Text held back because it may belong to a control word.
+    pub(super) fn held_text(&self) -> &str {
+        &self.held
+    }
+
     /// Takes the next piece; emits what is decided.
     pub(super) fn push(&mut self, piece: Piece<'_>, out: &mut impl FnMut(Piece<'_>)) {
         match piece {

@@ -42,6 +42,16 @@ impl MessageFilter {
         self.filter.held_bytes() + self.marks.held_bytes()
     }
 
+    /// True if text other than a possible tag is held, and does not end in white space.
+    pub(crate) fn holds_text_without_space_at_its_end(&self) -> bool {
+        let held = match self.filter.held_text_unless_tag() {
+            Some("") => self.marks.held_text(),
+            Some(held) => held,
+            None => return false,
+        };
+        held.chars().next_back().is_some_and(|last| !last.is_whitespace())
+    }
+
     /// Filters `text`; emits every piece that is decided.
     pub fn push(&mut self, text: &str, out: &mut impl FnMut(Piece<'_>)) {
         let MessageFilter { filter, marks } = self;

@@ -113,6 +113,7 @@ impl RunState {
             step,
             round: self.current_or_last_round_number(),
             origin,
+            interrupts: self.message_state.open_id(),
         });
         self.reasoning_state = ReasoningState::Open { step, origin };
         step

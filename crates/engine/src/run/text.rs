@@ -36,6 +36,9 @@ impl RunState {
         if !matches!(self.reasoning_state, ReasoningState::None) && !self.is_reasoning_from_tag() {
             self.close_reasoning_and_defer_end(out);
         }
+        if self.end_interruption_and_need_blank_line(text, filter) {
+            filter.push(BLANK_LINE, &mut |piece| self.apply_piece(piece, out));
+        }
         filter.push(text, &mut |piece| self.apply_piece(piece, out));
         if 0 < filter.held_bytes() {
             let bytes = filter.held_bytes();
@@ -184,6 +187,21 @@ impl RunState {
             self.append_or_hold_visible_text(BLANK_LINE, out);
         }
         self.append_or_hold_visible_text(text, out);
+    }
+
+    /// True if reasoning interrupted the open message while the end of its text was held, and
+    /// `text` meets that without white space. The blank line between them is then filtered with
+    /// the text, because it decides what was held.
+    fn end_interruption_and_need_blank_line(&mut self, text: &str, filter: &MessageFilter) -> bool {
+        let MessageState::Open(open) = &mut self.message_state else { return false };
+        if open.interruption == ReasoningInterruption::None
+            || !filter.holds_text_without_space_at_its_end()
+        {
+            return false;
+        }
+        open.interruption = ReasoningInterruption::None;
+        open.text.last_stretch = Fingerprint::default();
+        !text.starts_with(char::is_whitespace)
     }
 
     /// Hides blank text before a reasoning tag, unless a message is open.

@@ -260,7 +260,9 @@ impl BlockSplitter {
         let other_quotation = self.quoted != (c == '>');
         match self.block {
             Block::None | Block::Heading(_) | Block::Rule => true,
-            Block::Paragraph(_) | Block::Table { bars: false } => other_quotation,
+            // A quoted paragraph goes on without its mark.
+            Block::Paragraph(_) => !self.quoted && c == '>',
+            Block::Table { bars: false } => other_quotation,
             Block::Item(_) => other_quotation || line.is_at_start() && c != '>',
             Block::Table { bars: true } => other_quotation || !matches!(c, '|' | '>'),
             Block::Indented => !is_code,
@@ -344,7 +346,8 @@ impl BlockSplitter {
     /// Reads the start of the line, and `c`, as text.
     fn push_line_start_as_text(&mut self, c: char) -> CharDecision {
         let Some(mut line) = self.line.take() else { return CharDecision::Pass };
-        self.quoted = line.is_quoted();
+        let in_quoted_paragraph = self.quoted && matches!(self.block, Block::Paragraph(_));
+        self.quoted = line.is_quoted() || in_quoted_paragraph;
         let read = line.take_undecided_text();
         let mut verdict = CharDecision::Pass;
         let ended = match self.block {

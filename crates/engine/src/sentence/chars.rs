@@ -182,7 +182,7 @@ pub(super) fn is_greek(c: char) -> bool {
 }
 
 /// True for scripts without spaces between words.
-pub(super) fn is_han_or_kana(c: char) -> bool {
+pub(crate) fn is_han_or_kana(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3134f}')
 }

@@ -111,9 +111,12 @@ impl Steps {
             Event::ImageReceived { owner, image } => {
                 self.attach_or_store_image(*owner, image, record, out);
             }
-            Event::ReasoningStarted { step, round, .. } => match self.thinking {
+            Event::ReasoningStarted { step, round, origin, interrupts } => match self.thinking {
                 Thinking::Hide => self.update_overlay_or_count_suppressed(out),
                 Thinking::ViewDefault | Thinking::Latest | Thinking::Show => {
+                    if let Some(message) = interrupts {
+                        self.interrupt_message_if_open(*message, *origin);
+                    }
                     self.start_step_unless_known(
                         *step,
                         Step::new_reasoning(*step, *round, record, self.base.ids()),
@@ -232,9 +235,6 @@ impl Steps {
                 step.item.index = Some(self.round.take_next_index());
                 self.round.inline_steps.push(id);
                 self.placed.insert((id, key));
-                if step.is_reasoning() {
-                    self.interrupt_newest_message();
-                }
                 out(Patch::Put { key, item: step.item.clone() });
             }
         }

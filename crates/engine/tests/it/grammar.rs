@@ -38,7 +38,12 @@ fn message_ended() -> Event<'static> {
 }
 
 fn reasoning_started(step: u32) -> Event<'static> {
-    Event::ReasoningStarted { step: StepId(step), round: 0, origin: ReasoningOrigin::Native }
+    Event::ReasoningStarted {
+        step: StepId(step),
+        round: 0,
+        origin: ReasoningOrigin::Native,
+        interrupts: None,
+    }
 }
 
 fn tool_started() -> Event<'static> {

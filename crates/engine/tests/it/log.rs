@@ -108,7 +108,12 @@ impl Log {
     pub(crate) fn push_reasoning(&mut self, pieces: &[&str]) -> &mut Log {
         let (step, round) = (StepId(self.steps), self.current_round());
         self.steps += 1;
-        self.push(Event::ReasoningStarted { step, round, origin: ReasoningOrigin::Native });
+        self.push(Event::ReasoningStarted {
+            step,
+            round,
+            origin: ReasoningOrigin::Native,
+            interrupts: None,
+        });
         for piece in pieces {
             self.push(Event::ReasoningAppended { step, text: (*piece).to_owned().into() });
         }

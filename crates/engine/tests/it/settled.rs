@@ -134,6 +134,7 @@ fn steps_s4_a_round_with_folded_steps_settles_when_its_control_is_there() {
             step: StepId(0),
             round: 0,
             origin: millpond_engine::event::ReasoningOrigin::Native,
+            interrupts: None,
         },
         Event::ReasoningAppended { step: StepId(0), text: "Hm".into() },
         Event::ReasoningEnded { step: StepId(0), incomplete: false },

@@ -11,7 +11,7 @@ mod matrix;
 mod overlay;
 mod parts;
 
-use millpond_engine::event::{Event, StepId, ToolOutcome};
+use millpond_engine::event::{Event, ReasoningOrigin, StepId, ToolOutcome};
 use millpond_engine::view::Thinking;
 use serde_json::json;
 
@@ -152,12 +152,12 @@ fn steps_s4_a_step_that_ends_after_the_first_text_stays_under_the_control() {
 fn steps_s3_thinking_in_the_middle_of_a_message_stands_between_its_words() {
     let log = Log::with_round_0()
         .append_text(0, "pre")
-        .start_reasoning(0)
+        .interrupt_with_reasoning(0, 0, ReasoningOrigin::Tag)
         .finish_reasoning(0, "x")
         .append_text(0, "mid")
         .append_text(0, "-");
     let log = log
-        .start_reasoning(1)
+        .interrupt_with_reasoning(0, 1, ReasoningOrigin::Tag)
         .finish_reasoning(1, "y")
         .append_text(0, "post")
         .end_message(0)
@@ -170,10 +170,42 @@ fn steps_s3_thinking_in_the_middle_of_a_message_stands_between_its_words() {
 }
 
 #[test]
+fn steps_s3_thinking_beside_a_message_cuts_no_word() {
+    let parts = |before: &'static str, after: &'static str| {
+        let log = Log::with_round_0()
+            .append_text(0, before)
+            .interrupt_with_reasoning(0, 0, ReasoningOrigin::Native)
+            .finish_reasoning(0, "x")
+            .append_text(0, after)
+            .append_text(0, "End.");
+        view_log(&log.end_message(0).end_round(0).complete_run()).item_summaries()
+    };
+    assert_eq!(parts("The mi", "ll. "), ["\"The mill. End.\"", "thought \"x\""]);
+    assert_eq!(parts("One.", "Two. "), ["\"One.\"", "thought \"x\"", "\"Two. End.\""]);
+    assert_eq!(parts("One ", "two. "), ["\"One \"", "thought \"x\"", "\"two. End.\""]);
+    assert_eq!(parts("一", "二"), ["\"一\"", "thought \"x\"", "\"二End.\""]);
+}
+
+#[test]
+fn steps_s3_thinking_for_another_message_cuts_none() {
+    let log = Log::with_round_0()
+        .append_text(0, "One.")
+        .append_text(1, "Two.")
+        .interrupt_with_reasoning(0, 0, ReasoningOrigin::Tag)
+        .finish_reasoning(0, "x")
+        .append_text(1, " Three.")
+        .append_text(0, " Four.");
+    assert_eq!(
+        view_log(&log.end_message(1).end_message(0).end_round(0).complete_run()).item_summaries(),
+        ["\"One.\"", "\"Two. Three.\"", "thought \"x\"", "\" Four.\""]
+    );
+}
+
+#[test]
 fn steps_s3_a_rewrite_reaches_into_the_part_it_changes() {
     let log = Log::with_round_0()
         .append_text(0, "pre")
-        .start_reasoning(0)
+        .interrupt_with_reasoning(0, 0, ReasoningOrigin::Tag)
         .finish_reasoning(0, "x")
         .append_text(0, "mid");
     let log = log.rewrite_text(0, 4, "ore").append_text(0, "!");

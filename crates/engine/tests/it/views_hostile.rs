@@ -108,7 +108,8 @@ fn any_step_event() -> impl Strategy<Value = Event<'static>> {
         (any_step(), 0..3_u32).prop_map(|(step, round)| Event::ReasoningStarted {
             step,
             round,
-            origin: ReasoningOrigin::Native
+            origin: ReasoningOrigin::Native,
+            interrupts: None
         }),
         (any_step(), any_text()).prop_map(|(step, text)| Event::ReasoningAppended { step, text }),
         any_step().prop_map(|step| Event::ReasoningEnded { step, incomplete: false }),

@@ -49,8 +49,8 @@ pub(crate) struct ChatArgs {
     #[arg(long)]
     pub(crate) url: Option<String>,
 
-    /// Access token (default: your own)
-    #[arg(long, env = "MILLPOND_TOKEN", hide_env_values = true, requires = "url")]
+    /// Access token for a running gateway (default: your own, from the data folder)
+    #[arg(long, env = "MILLPOND_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 
     /// Skip all approvals (dangerous)

@@ -4,11 +4,11 @@
 //! printed.
 
 use millpond_engine::view::Page;
+use millpond_terminal::text::{neutralise, neutralise_to_one_line};
 use unicode_width::UnicodeWidthChar;
 
 use super::wrap::wrap_line;
 use super::{ViewColumn, view_purpose};
-use crate::show::control_chars::{replace_control_chars, to_single_line};
 use crate::show::page_text::{render_page_text, status_line_unless_completed};
 
 /// Narrowest readable column.
@@ -27,7 +27,7 @@ pub(super) fn render_columns(
 ) -> String {
     let mut sheet = String::new();
     let place = format!("After event {event} (last event: {last})");
-    for line in wrap_line(&to_single_line(&place), width) {
+    for line in wrap_line(&neutralise_to_one_line(&place), width) {
         push_line(line.trim_end(), &mut sheet);
     }
     for row in columns.chunks(columns_per_row(columns.len(), width)) {
@@ -56,30 +56,30 @@ struct ColumnText {
 
 impl ColumnText {
     fn render(column: &ViewColumn, width: usize) -> ColumnText {
-        let picture = column.encoder.page();
+        let page = column.encoder.page();
         let mut head = wrap_text(column.view.as_str(), width);
         head.extend(wrap_text(view_purpose(column.view), width));
-        let page = render_page_text(picture);
+        let body = render_page_text(page);
         ColumnText {
             head,
-            body: wrap_text(page.trim_end(), width),
-            status: wrap_text(&status_or_placeholder(picture), width),
+            body: wrap_text(body.trim_end(), width),
+            status: wrap_text(&status_or_placeholder(page), width),
         }
     }
 }
 
 /// Status of the page, or a placeholder.
-fn status_or_placeholder(picture: &Page) -> String {
-    match status_line_unless_completed(picture) {
+fn status_or_placeholder(page: &Page) -> String {
+    match status_line_unless_completed(page) {
         status if !status.is_empty() => status,
-        _ if picture.ended.is_some() => "[Done]".to_owned(),
+        _ if page.ended.is_some() => "[Done]".to_owned(),
         _ => "[Nothing yet]".to_owned(),
     }
 }
 
 /// Splits text into lines that fit `width`, without control characters and tabs.
 fn wrap_text(text: &str, width: usize) -> Vec<String> {
-    let text = replace_control_chars(text).replace('\t', "    ");
+    let text = neutralise(text).replace('\t', "    ");
     let mut lines = Vec::new();
     for line in text.split('\n') {
         // A blank at which a line was wrapped is not indentation.

@@ -121,26 +121,26 @@ fn steps_text(item: &Item<'_>) -> String {
 }
 
 /// Text of the page's items and its open asks, separated by blank lines.
-pub(crate) fn render_page_text(picture: &Page) -> String {
-    let mut page = String::new();
-    let items = picture.items.values().map(item_text);
-    for text in items.chain(texts_of_asks_without_item(picture)) {
+pub(crate) fn render_page_text(page: &Page) -> String {
+    let mut out = String::new();
+    let items = page.items.values().map(item_text);
+    for text in items.chain(texts_of_asks_without_item(page)) {
         if text.trim().is_empty() {
             continue;
         }
-        if !page.is_empty() {
-            page.push('\n');
+        if !out.is_empty() {
+            out.push('\n');
         }
-        page.push_str(text.trim_end_matches('\n'));
-        page.push('\n');
+        out.push_str(text.trim_end_matches('\n'));
+        out.push('\n');
     }
-    page
+    out
 }
 
 /// Text of the open asks that are not already items of the page.
-fn texts_of_asks_without_item(picture: &Page) -> Vec<String> {
-    let is_item = |ask: &Ask<'_>| picture.items.values().rev().any(|item| item.is_of_ask(ask));
-    let open = picture.asks.iter().filter(|ask| !is_item(ask));
+fn texts_of_asks_without_item(page: &Page) -> Vec<String> {
+    let is_item = |ask: &Ask<'_>| page.items.values().rev().any(|item| item.is_of_ask(ask));
+    let open = page.asks.iter().filter(|ask| !is_item(ask));
     open.map(|ask| {
         let options: Vec<&str> = ask.options.iter().map(|option| &*option.label).collect();
         let options = options.join(" / ");
@@ -155,14 +155,14 @@ fn texts_of_asks_without_item(picture: &Page) -> Vec<String> {
 
 /// Status line in brackets: current activity, or how the run ended; empty if it completed or if an
 /// item says it.
-pub(crate) fn status_line_unless_completed(picture: &Page) -> String {
-    let status = match &picture.ended {
+pub(crate) fn status_line_unless_completed(page: &Page) -> String {
+    let status = match &page.ended {
         Some(ended) if ended.outcome == Outcome::Completed => String::new(),
-        Some(_) if picture.items.values().next_back().is_some_and(Item::is_ending) => String::new(),
+        Some(_) if page.items.values().next_back().is_some_and(Item::is_ending) => String::new(),
         Some(ended) => ended.label().unwrap_or_default().into_owned(),
-        None => status_text(picture),
+        None => status_text(page),
     };
-    match (status.is_empty(), picture.ended.is_some()) {
+    match (status.is_empty(), page.ended.is_some()) {
         (true, _) => status,
         (false, true) => format!("[{status}]"),
         (false, false) => format!("[{status}...]"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn x18_pictures_of_folded_steps_are_on_the_page() {
+    fn x18_images_of_folded_steps_are_on_the_page() {
         let mut step = Item::new(ItemKind::Tool, "r1", "s0");
         step.state = ItemState::Done;
         step.name = Some("paint".into());
@@ -200,14 +200,14 @@ mod tests {
 
     #[test]
     fn what_was_taken_back_is_not_on_the_page() {
-        let mut picture = Page::default();
+        let mut page = Page::default();
         for (key, state) in [(0, ItemState::Done), (1, ItemState::Withdrawn)] {
             let mut item = Item::new(ItemKind::Text, "r1", "m");
             item.text = format!("text {key}").into();
             item.state = state;
-            picture.items.insert(millpond_engine::view::ItemKey(key), item);
+            page.items.insert(millpond_engine::view::ItemKey(key), item);
         }
-        assert_eq!(render_page_text(&picture), "text 0\n");
+        assert_eq!(render_page_text(&page), "text 0\n");
     }
 
     #[test]

@@ -9,10 +9,11 @@ use millpond_engine::view::{ItemKind, Patch, View, ViewOptions};
 use millpond_engine::wire::{Encoder, FrameFormat, StreamKind, sse};
 use millpond_terminal::output::RowOutput;
 use millpond_terminal::page_display::PageDisplay;
+use millpond_terminal::text::Neutraliser;
 
 use super::page_text::render_page_text;
+use super::print_to_stderr;
 use super::stream_summary::{PrintedContent, SESSION_ID, StreamSummary};
-use super::{control_chars, print_to_stderr};
 use crate::args::{ShowArgs, ShowOutput};
 use crate::stream_debug::DebugOutput;
 
@@ -43,18 +44,21 @@ enum PrintMode {
     Events,
 }
 
-/// Buffered standard output that keeps its first error. Replaces control characters on a terminal.
+/// Buffered standard output that keeps its first error.
 struct StdoutWriter {
     out: std::io::BufWriter<std::io::Stdout>,
-    is_terminal: bool,
+    /// Makes text safe for a terminal; `None` if the output is none.
+    neutraliser: Option<Neutraliser>,
     first_error: Option<std::io::Error>,
     printed: PrintedContent,
 }
 
 impl StdoutWriter {
     fn write_text_neutralised_on_terminal(&mut self, text: &str) {
-        if self.is_terminal {
-            self.write_bytes(control_chars::replace_control_chars(text).as_bytes());
+        if let Some(neutraliser) = &mut self.neutraliser {
+            let mut safe = String::with_capacity(text.len());
+            neutraliser.push(text, &mut safe);
+            self.write_bytes(safe.as_bytes());
         } else {
             self.write_bytes(text.as_bytes());
         }
@@ -70,7 +74,7 @@ impl StdoutWriter {
         if self.first_error.is_some() {
             return;
         }
-        let written = if self.is_terminal {
+        let written = if self.neutraliser.is_some() {
             serde_json::to_string(record).map(|line| self.write_text_neutralised_on_terminal(&line))
         } else {
             serde_json::to_writer(&mut self.out, record)
@@ -117,10 +121,10 @@ impl Printer {
             ShowOutput::Events => PrintMode::Events,
         };
         let stdout = std::io::stdout();
-        let is_terminal = stdout.is_terminal();
+        let neutraliser = stdout.is_terminal().then(Neutraliser::default);
         let out = std::io::BufWriter::new(stdout);
         let stdout =
-            StdoutWriter { out, is_terminal, first_error: None, printed: PrintedContent::Nothing };
+            StdoutWriter { out, neutraliser, first_error: None, printed: PrintedContent::Nothing };
         let shows_view = matches!(args.resolve_output(), ShowOutput::Screen | ShowOutput::Frames)
             || args.has_explicit_view();
         let debug = DebugOutput::new(&args.stream_debug, shows_view.then(|| args.stream_kind()));

@@ -83,3 +83,24 @@ fn r7_texts_that_are_hard_to_decide_cost_no_more() {
     check("nesting", "", "> - ");
     check("blank lines", "", "\n\n\n\n");
 }
+
+/// CPU time of a whole text that comes in one piece.
+fn cost_in_one_piece(text: &str) -> f64 {
+    let before = ThreadTime::now();
+    let mut markdown = MarkdownRenderer::new(SIZE, HyperlinkMode::Osc8);
+    markdown.push(text);
+    markdown.take_settled();
+    before.elapsed().as_secs_f64()
+}
+
+#[test]
+fn r7_a_text_in_one_piece_costs_as_much_per_byte_as_a_short_one() {
+    for part in ["*a **b ", "[a](", "`a ``b ", "**open and ", "<b ", "|a", "> *a ", "a\n", "&amp"] {
+        let [short, long] = [2_000, 32_000].map(|bytes| part.repeat(bytes / part.len()));
+        let cost =
+            |text: &str| (0..ROUNDS_MAX).map(|_| cost_in_one_piece(text)).fold(f64::MAX, f64::min);
+        let ratio = cost(&long) / 16.0 / cost(&short);
+        // Cost that grew with the text would be sixteen.
+        assert!(ratio < 4.0, "{part}: a byte of a long text costs {ratio:.2} times as much");
+    }
+}

@@ -1,5 +1,7 @@
 //! The parts of a message: one, or several where steps came between its texts.
 
+use crate::event::ReasoningOrigin;
+use crate::sentence::chars::is_han_or_kana;
 use crate::view::item::ItemKey;
 
 /// The parts of a message in order; none once it is withdrawn.
@@ -11,6 +13,8 @@ pub(super) struct MessageParts {
     /// Length of the whole message.
     total_bytes: usize,
     progress: MessageProgress,
+    /// Its text ends in a letter or digit.
+    ends_in_word: bool,
 }
 
 /// Whether more text of a message may come.
@@ -18,9 +22,16 @@ pub(super) struct MessageParts {
 enum MessageProgress {
     #[default]
     Open,
-    /// Reasoning came after its last part.
+    /// Reasoning of its own came within its text.
+    InterruptedFromWithin,
+    /// Reasoning of the source came after its last part, perhaps beside the message.
     Interrupted,
     Ended,
+}
+
+/// True for the letters and digits of scripts that put spaces between words.
+fn is_letter_or_digit_of_word(char: char) -> bool {
+    char.is_alphanumeric() && !is_han_or_kana(char)
 }
 
 /// One part: an item with a range of the message's text.
@@ -53,14 +64,27 @@ impl MessageParts {
         self.parts.iter().map(|part| part.key)
     }
 
-    /// Marks the message as interrupted by reasoning.
-    pub(super) fn mark_interrupted(&mut self) {
-        self.progress = MessageProgress::Interrupted;
+    /// Marks the message as interrupted by reasoning of this origin.
+    pub(super) fn mark_interrupted(&mut self, origin: ReasoningOrigin) {
+        self.progress = match origin {
+            ReasoningOrigin::Tag => MessageProgress::InterruptedFromWithin,
+            ReasoningOrigin::Native | ReasoningOrigin::Summary | ReasoningOrigin::Redacted => {
+                MessageProgress::Interrupted
+            }
+        };
     }
 
-    /// Returns true if reasoning came after the last part.
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.progress == MessageProgress::Interrupted
+    /// Ends an interruption; returns true if `text` starts another part because of it. A word is
+    /// not cut by reasoning of the source, which then came beside the message.
+    pub(super) fn end_interruption_and_start_part(&mut self, text: &str) -> bool {
+        match self.progress {
+            MessageProgress::Open | MessageProgress::Ended => return false,
+            MessageProgress::Interrupted | MessageProgress::InterruptedFromWithin => {}
+        }
+        let before = std::mem::take(&mut self.progress);
+        let continues_word =
+            self.ends_in_word && text.chars().next().is_some_and(is_letter_or_digit_of_word);
+        before == MessageProgress::InterruptedFromWithin || !continues_word
     }
 
     /// Returns true if the message has ended.
@@ -83,6 +107,13 @@ impl MessageParts {
     /// Counts appended text.
     pub(super) fn add_to_message_length(&mut self, text: &str) {
         self.total_bytes += text.len();
+        self.note_end(text);
+    }
+
+    fn note_end(&mut self, text: &str) {
+        if let Some(last) = text.chars().next_back() {
+            self.ends_in_word = is_letter_or_digit_of_word(last);
+        }
     }
 
     /// Truncates the message to `kept_bytes` and appends `text`; returns the affected parts.
@@ -96,6 +127,7 @@ impl MessageParts {
         let gone = self.parts.drain(at + 1..).map(|part| part.key).collect();
         let MessagePart { key, start } = *self.parts.last()?;
         self.total_bytes = kept_bytes + text.len();
+        self.note_end(text);
         Some(PartsRewrite { key, kept_bytes: kept_bytes - start, removed_keys: gone })
     }
 

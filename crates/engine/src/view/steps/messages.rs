@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Event, Image, ImageOwner, MessageId, Record};
+use crate::event::{Event, Image, ImageOwner, MessageId, ReasoningOrigin, Record};
 use crate::event_family;
 use crate::view::image_ref::ImageRef;
 use crate::view::item::{Item, ItemKey, ItemKind, ItemState};
@@ -82,7 +82,7 @@ impl Steps {
             None => self.close_previous_and_start_part(message, text, record, out),
             Some(spoken) => match spoken.last_key() {
                 None => {}
-                Some(_) if spoken.is_interrupted() => {
+                Some(_) if spoken.end_interruption_and_start_part(text) => {
                     self.close_previous_and_start_part(message, text, record, out);
                 }
                 Some(key) => {
@@ -145,14 +145,16 @@ impl Steps {
         }
     }
 
-    /// Marks the newest message as interrupted by reasoning, if it is open: more text of it starts
-    /// another part. A message that is open across other steps or messages keeps its place.
-    pub(super) fn interrupt_newest_message(&mut self) {
-        if let Some((message, parts)) =
-            self.messages.last_entry().map(|entry| (*entry.key(), entry.into_mut()))
-            && self.open_messages.contains(&message)
+    /// Marks an open message as interrupted by reasoning: more text of it starts another part.
+    pub(super) fn interrupt_message_if_open(
+        &mut self,
+        message: MessageId,
+        origin: ReasoningOrigin,
+    ) {
+        if self.open_messages.contains(&message)
+            && let Some(parts) = self.messages.get_mut(&message)
         {
-            parts.mark_interrupted();
+            parts.mark_interrupted(origin);
         }
     }
 

@@ -75,7 +75,18 @@ impl Log {
 
     pub(super) fn start_reasoning(self, step: u32) -> Log {
         let (step, origin) = (StepId(step), ReasoningOrigin::Native);
-        self.push(Event::ReasoningStarted { step, round: 0, origin })
+        self.push(Event::ReasoningStarted { step, round: 0, origin, interrupts: None })
+    }
+
+    /// Starts reasoning after or within the text of an open message.
+    pub(super) fn interrupt_with_reasoning(
+        self,
+        message: u32,
+        step: u32,
+        origin: ReasoningOrigin,
+    ) -> Log {
+        let (step, interrupts) = (StepId(step), Some(MessageId(message)));
+        self.push(Event::ReasoningStarted { step, round: 0, origin, interrupts })
     }
 
     pub(super) fn finish_reasoning(self, step: u32, text: &'static str) -> Log {

@@ -141,7 +141,12 @@ fn arbitrary_event(which: u8, id: u32, words: &'static str) -> Event<'static> {
             image: Image::Inline { media_type: "image/png".into(), base64: words.into() },
         },
         26 => Event::SourceCited { message: message_id, citation: Citation::default() },
-        27 => Event::ReasoningStarted { step, round: 0, origin: ReasoningOrigin::Native },
+        27 => Event::ReasoningStarted {
+            step,
+            round: 0,
+            origin: ReasoningOrigin::Native,
+            interrupts: None,
+        },
         28 => Event::ReasoningAppended { step, text: words.into() },
         29 => Event::ReasoningEnded { step, incomplete: false },
         30 => Event::UsageReported {

@@ -97,7 +97,12 @@ fn transcript_t11_text_thinking_and_the_declared_final_message() {
             images: Vec::new(),
             origin: millpond_engine::event::PromptOrigin::Person,
         },
-        Event::ReasoningStarted { step: StepId(0), round: 0, origin: ReasoningOrigin::Native },
+        Event::ReasoningStarted {
+            step: StepId(0),
+            round: 0,
+            origin: ReasoningOrigin::Native,
+            interrupts: None,
+        },
         Event::ReasoningAppended { step: StepId(0), text: "Hm".into() },
         Event::ReasoningAppended { step: StepId(0), text: "m".into() },
         Event::ReasoningEnded { step: StepId(0), incomplete: false },

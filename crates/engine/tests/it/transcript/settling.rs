@@ -55,6 +55,7 @@ fn transcript_t2_hiding_an_item_does_not_disturb_what_is_printed() {
             step: StepId(0),
             round: 0,
             origin: millpond_engine::event::ReasoningOrigin::Native,
+            interrupts: None,
         },
         Event::ReasoningAppended { step: StepId(0), text: "2".into() },
     ];
