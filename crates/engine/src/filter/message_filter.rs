@@ -42,6 +42,11 @@ impl MessageFilter {
         self.filter.held_bytes() + self.marks.held_bytes()
     }
 
+    /// True if the filter hides control words.
+    pub(crate) fn has_control_words(&self) -> bool {
+        self.filter.has_control_words()
+    }
+
     /// True if text other than a possible tag is held, and does not end in white space.
     pub(crate) fn holds_text_without_space_at_its_end(&self) -> bool {
         let held = match self.filter.held_text_unless_tag() {

@@ -5,7 +5,7 @@
 //! Does not: find or hide the word; the filter does.
 
 use crate::event::{DroppedReason, MessageId, StepId, StopReason, Trace};
-use crate::filter::{ControlMeaning, MessageFilter};
+use crate::filter::{ControlMeaning, MessageFilter, Piece};
 
 use super::{EventEmitter, InputEnd, Lifecycle, ReportedEnd, RunState};
 
@@ -85,12 +85,35 @@ impl RunState {
         if self.apply_control_word_to_implied_thought(meaning) {
             return;
         }
-        let before = if self.message_state.open_id().is_some() {
-            TextBeforeWord::Text
-        } else {
-            TextBeforeWord::Blank
-        };
+        let before = self.text_before_word();
         self.finish_request.apply_control_word(meaning, before);
+    }
+
+    /// True if the end of the open message now would be a request to end the run.
+    pub(super) fn would_end_of_message_request_finish(&self, filter: &MessageFilter) -> bool {
+        if !filter.has_control_words() {
+            return false;
+        }
+        let mut request = self.finish_request;
+        let mut before = self.text_before_word();
+        filter.clone().end_message_keeping_open_tag(&mut |piece| match piece {
+            Piece::ControlWord(meaning, _) => request.apply_control_word(meaning, before),
+            Piece::Visible(text) => {
+                request.drop_tentative_if_text_follows(text);
+                if TextBeforeWord::from_text(text) == TextBeforeWord::Text {
+                    before = TextBeforeWord::Text;
+                }
+            }
+            Piece::HiddenContent(..) | Piece::Markup(..) | Piece::UnopenedThoughtEnd(_) => {}
+        });
+        request != FinishRequest::None
+    }
+
+    fn text_before_word(&self) -> TextBeforeWord {
+        match self.message_state.open_id() {
+            Some(_) => TextBeforeWord::Text,
+            None => TextBeforeWord::Blank,
+        }
     }
 
     /// Turns the finish request of a message that has ended into a requested end of the run.

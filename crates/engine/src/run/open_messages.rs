@@ -137,14 +137,18 @@ impl MessageSlots {
 
 impl RunState {
     /// Ends the current message, or suspends it if its source may continue it after
-    /// `interruption`. The current slot is empty afterwards.
+    /// `interruption`. A message that asks for the end of the run is ended by the next one, unless
+    /// its source tells when it is complete. The current slot is empty afterwards.
     pub(super) fn end_or_suspend_message(
         &mut self,
         interruption: TextInterruption,
         filter: &mut MessageFilter,
         out: &mut EventEmitter<'_>,
     ) {
-        if self.slots.lifetime.outlasts(interruption) {
+        let is_completed_by_source = self.slots.lifetime == MessageLifetime::Completion;
+        if self.slots.lifetime.outlasts(interruption)
+            && (is_completed_by_source || !self.would_end_of_message_request_finish(filter))
+        {
             self.suspend_message(filter, out);
         } else {
             self.close_message_and_defer_end(filter, out);

@@ -115,7 +115,7 @@ impl Steps {
                 Thinking::Hide => self.update_overlay_or_count_suppressed(out),
                 Thinking::ViewDefault | Thinking::Latest | Thinking::Show => {
                     if let Some(message) = interrupts {
-                        self.interrupt_message_if_open(*message, *origin);
+                        self.interrupt_message_if_open_and_newest(*message, *origin);
                     }
                     self.start_step_unless_known(
                         *step,

@@ -23,7 +23,7 @@ pub(crate) fn options_with_control_words() -> IngestOptions {
 
 /// Reads a stream whole and byte by byte.
 #[track_caller]
-fn ingest_and_check(stream: &str) -> RecordedEvents {
+pub(crate) fn ingest_and_check(stream: &str) -> RecordedEvents {
     let kept = ingest(&options_with_control_words(), [stream.as_bytes()]);
     check_well_formed(&kept, stream);
     let bytewise = ingest(&options_with_control_words(), stream.as_bytes().chunks(1));
@@ -31,7 +31,7 @@ fn ingest_and_check(stream: &str) -> RecordedEvents {
     kept
 }
 
-fn to_sse(payloads: &[Value]) -> String {
+pub(crate) fn to_sse(payloads: &[Value]) -> String {
     let mut stream = String::new();
     for payload in payloads {
         stream.extend(["data: ", &payload.to_string(), "\n\n"]);
@@ -39,7 +39,7 @@ fn to_sse(payloads: &[Value]) -> String {
     stream
 }
 
-fn to_json_lines(payloads: &[Value]) -> String {
+pub(crate) fn to_json_lines(payloads: &[Value]) -> String {
     let mut stream = String::new();
     for payload in payloads {
         stream.extend([&payload.to_string(), "\n"]);
@@ -48,11 +48,11 @@ fn to_json_lines(payloads: &[Value]) -> String {
 }
 
 /// A piece of the chat reply `id`.
-fn chat_chunk(id: &str, delta: &Value) -> Value {
+pub(crate) fn chat_chunk(id: &str, delta: &Value) -> Value {
     json!({"id": id, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]})
 }
 
-fn chat_finish_chunk(id: &str, reason: &str) -> Value {
+pub(crate) fn chat_finish_chunk(id: &str, reason: &str) -> Value {
     json!({"id": id, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 

@@ -18,6 +18,7 @@ mod cli_agents;
 mod codex;
 mod cohere;
 mod control_words;
+mod control_words_and_thoughts;
 mod corpus;
 mod cursor_agent;
 mod cuts;

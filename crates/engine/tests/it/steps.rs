@@ -197,7 +197,7 @@ fn steps_s3_thinking_for_another_message_cuts_none() {
         .append_text(0, " Four.");
     assert_eq!(
         view_log(&log.end_message(1).end_message(0).end_round(0).complete_run()).item_summaries(),
-        ["\"One.\"", "\"Two. Three.\"", "thought \"x\"", "\" Four.\""]
+        ["\"One. Four.\"", "\"Two. Three.\"", "thought \"x\""]
     );
 }
 

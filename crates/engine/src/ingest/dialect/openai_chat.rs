@@ -228,6 +228,14 @@ impl OpenAiChat {
                     "stopped by a content filter",
                 );
             }
+            // DeepSeek; vLLM and SGLang.
+            "insufficient_system_resource" => out.report_failed_and_end_text(
+                FailureReason::Error,
+                "the provider had too few resources to go on",
+            ),
+            "abort" | "cancelled" | "canceled" => {
+                out.report_cancelled_and_end_text("stopped by the server");
+            }
             "error" => out
                 .report_failed_and_end_text(FailureReason::Error, "the provider reported an error"),
             _ if self.is_refused => {

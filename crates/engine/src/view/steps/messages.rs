@@ -145,16 +145,18 @@ impl Steps {
         }
     }
 
-    /// Marks an open message as interrupted by reasoning: more text of it starts another part.
-    pub(super) fn interrupt_message_if_open(
+    /// Marks a message as interrupted by reasoning, if it is open and the newest: more text of it
+    /// starts another part. One that is open across other messages keeps its place.
+    pub(super) fn interrupt_message_if_open_and_newest(
         &mut self,
         message: MessageId,
         origin: ReasoningOrigin,
     ) {
         if self.open_messages.contains(&message)
-            && let Some(parts) = self.messages.get_mut(&message)
+            && let Some(newest) = self.messages.last_entry()
+            && *newest.key() == message
         {
-            parts.mark_interrupted(origin);
+            newest.into_mut().mark_interrupted(origin);
         }
     }
 

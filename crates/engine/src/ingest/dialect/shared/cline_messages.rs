@@ -182,6 +182,10 @@ impl ClineMessages {
         if let Some(thought) = message.reasoning.as_deref().filter(|text| !text.is_empty()) {
             self.apply_reasoning_text(key, thought, message, out);
         }
+        // A browser acts only once the person has allowed it.
+        if matches!(say, "browser_action" | "browser_action_result") {
+            self.resolve_pending_asks(out);
+        }
         match say {
             "text" if self.try_hold_first_message(key, message) => {}
             "text" => self.apply_text(key, message, out),

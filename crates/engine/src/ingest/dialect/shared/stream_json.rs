@@ -63,6 +63,8 @@ pub(crate) struct StreamJson {
     sub_agents: SubAgents,
     asks: PermissionAsks,
     pending_error: PendingError,
+    /// The person has interrupted the last reply.
+    is_interrupted: bool,
 }
 
 /// The open or last model call.
@@ -159,6 +161,7 @@ impl StreamJson {
             sub_agents: SubAgents::default(),
             asks: PermissionAsks::default(),
             pending_error: PendingError::default(),
+            is_interrupted: false,
         }
     }
 

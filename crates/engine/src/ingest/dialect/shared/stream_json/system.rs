@@ -82,7 +82,10 @@ impl StreamJson {
         let reason = line.stop_reason.as_deref();
         let terminal = line.terminal_reason.as_deref().unwrap_or("");
         self.pending_error.clear_and_write_held_unless_repeated(&failure_text(line), out);
-        let stop = if terminal.starts_with("aborted") {
+        // Without a reason of its own, an error after an interruption is only its consequence.
+        let is_interrupted =
+            terminal.is_empty() && subtype == "error_during_execution" && self.is_interrupted;
+        let stop = if terminal.starts_with("aborted") || is_interrupted {
             out.report_cancelled_and_end_text(&failure_text(line));
             self.round.reported_or_inferred_stop()
         } else if line.is_error.is_some_and(is_true) || subtype.starts_with("error") {
@@ -91,6 +94,10 @@ impl StreamJson {
                 _ if reason == Some("refusal") => FailureReason::Refused,
                 _ => FailureReason::Error,
             };
+            if kind == FailureReason::Limit {
+                // The model's reply was complete: the agent does not ask it again.
+                out.end_round(self.round.reported_or_inferred_stop());
+            }
             out.report_failed_and_end_text(kind, &failure_text(line));
             self.round.reported_or_inferred_stop()
         } else {
@@ -112,6 +119,7 @@ impl StreamJson {
         }
         out.end_round(stop);
         self.round = super::CurrentRound::default();
+        self.is_interrupted = false;
     }
 }
 

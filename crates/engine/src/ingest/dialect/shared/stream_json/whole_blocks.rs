@@ -219,7 +219,7 @@ impl StreamJson {
         let content = MessageFields::from_raw(message).ok_or(Unreadable)?.content;
         let Some(content) = content else { return Ok(()) };
         if let Some(text) = as_string(content) {
-            write_user_text_unless_sub_agent(line, &text, out);
+            self.apply_user_text_unless_sub_agent(line, &text, out);
             return Ok(());
         }
         if let Some(parent) = line.parent.as_deref()
@@ -245,7 +245,7 @@ impl StreamJson {
                     self.write_result_and_end_call(&call, content, outcome, out);
                 }
                 (Some("text"), _) => {
-                    write_user_text_unless_sub_agent(line, &block_text(raw), out);
+                    self.apply_user_text_unless_sub_agent(line, &block_text(raw), out);
                 }
                 (kind, _) if line.parent.is_none() => {
                     let kind = kind.unwrap_or("something");
@@ -332,16 +332,25 @@ pub(super) fn block_text(raw: &RawValue) -> Cow<'_, str> {
     text.and_then(as_string).unwrap_or_default()
 }
 
-/// Writes text of a `user` line as prompt, notice or interruption.
-fn write_user_text_unless_sub_agent(line: &StreamLine<'_>, text: &str, out: &mut Writer<'_>) {
-    if line.parent.is_some() {
-        // The prompt of a sub-agent is in the arguments of its call.
-    } else if text.starts_with(INTERRUPTION_PREFIX) {
-        out.end_text_and_report_interruption(Interruption::ReplyStopped);
-        out.append_notice(NoticeLevel::Warning, text);
-    } else if line.is_synthetic.is_some_and(is_true) {
-        out.append_notice(NoticeLevel::Info, text);
-    } else {
-        out.append_prompt_unless_finish_requested(text);
+impl StreamJson {
+    /// Writes text of a `user` line as prompt, notice or interruption.
+    fn apply_user_text_unless_sub_agent(
+        &mut self,
+        line: &StreamLine<'_>,
+        text: &str,
+        out: &mut Writer<'_>,
+    ) {
+        if line.parent.is_some() {
+            // The prompt of a sub-agent is in the arguments of its call.
+        } else if text.starts_with(INTERRUPTION_PREFIX) {
+            self.is_interrupted = true;
+            out.end_text_and_report_interruption(Interruption::ReplyStopped);
+            out.append_notice(NoticeLevel::Warning, text);
+        } else if line.is_synthetic.is_some_and(is_true) {
+            out.append_notice(NoticeLevel::Info, text);
+        } else {
+            self.is_interrupted = false;
+            out.append_prompt_unless_finish_requested(text);
+        }
     }
 }
