@@ -386,6 +386,8 @@ mod owned;
 mod record;
 mod sink;
 
+use fields::is_false;
+
 pub use cache_counting::CacheCounting;
 pub use ending::{Ending, FailureReason, Outcome, Reply};
 pub use fields::{
@@ -396,8 +398,3 @@ pub use fields::{
 pub use ids::{DraftId, MessageId, StepId};
 pub use record::{EVENT_VERSION, Millis, Record};
 pub use sink::{DroppedReason, HeldReason, Sink, Trace};
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_false(value: &bool) -> bool {
-    !value
-}

@@ -154,10 +154,9 @@ impl Filter {
 
     /// Text held back; `None` if it may become a tag.
     fn held_text_unless_tag(&self) -> Option<&str> {
-        match self.candidate {
-            Some(MarkupCandidate::Tag(_) | MarkupCandidate::LoneClose { .. }) => None,
-            Some(MarkupCandidate::ControlWord) | None => Some(&self.held),
-        }
+        let is_tag =
+            matches!(self.candidate, Some(ref found) if *found != MarkupCandidate::ControlWord);
+        (!is_tag).then_some(&self.held)
     }
 
     /// Filters `text`; emits every piece that is decided.

@@ -107,7 +107,8 @@ fn build_client(args: &TeeArgs) -> Result<GatewayClient, String> {
 fn copy_and_send(target: Target, debug: Option<DebugReader>) -> ExitCode {
     let (chunks, queued) = mpsc::channel(QUEUED_CHUNKS_MAX);
     let sender = std::thread::spawn(move || block_on(send_queued_chunks(&target, queued)));
-    let copied = copy_stdin_to_stdout_and_queue(Some(chunks), debug);
+    let copied = copy_stdin_to_stdout_and_queue(Some(&chunks), debug);
+    drop(chunks);
     let sent = sender.join().unwrap_or_else(|_| Err("the sending thread panicked".to_owned()));
     match (copied, sent) {
         (Ok(()), Ok(IngestedRun { session, run, outcome })) => {
@@ -122,7 +123,7 @@ fn copy_and_send(target: Target, debug: Option<DebugReader>) -> ExitCode {
 /// Copies standard input to standard output and queues it for the gateway, if there is one. After
 /// standard output is closed, the gateway still gets the rest.
 fn copy_stdin_to_stdout_and_queue(
-    chunks: Option<mpsc::Sender<Vec<u8>>>,
+    chunks: Option<&mpsc::Sender<Vec<u8>>>,
     mut debug: Option<DebugReader>,
 ) -> Result<(), String> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
@@ -151,8 +152,8 @@ fn copy_stdin_to_stdout_and_queue(
             _ => {}
         }
         // A dropped chunk cannot be sent later: stop sending.
-        behind = behind
-            || chunks.as_ref().is_some_and(|queue| queue.try_send(piece[..len].to_vec()).is_err());
+        behind =
+            behind || chunks.is_some_and(|queue| queue.try_send(piece[..len].to_vec()).is_err());
     }
 }
 

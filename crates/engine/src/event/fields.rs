@@ -375,3 +375,8 @@ pub enum UnrecognisedReason {
     /// It came after its response had ended.
     Late,
 }
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+pub(super) fn is_false(value: &bool) -> bool {
+    !value
+}
