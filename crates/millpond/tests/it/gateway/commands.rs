@@ -61,10 +61,7 @@ fn tee_says_what_the_gateway_did_not_like_and_passes_everything_through() {
         assert!(ran.stderr.contains(part), "{args:?}: {}", ran.stderr);
     }
     let ran = run_tee(home.path(), &url, &["--session", "../../etc"], &input);
-    assert_eq!((&*ran.stdout, ran.status), ("x", 1));
-    let wrong = run_tee(home.path(), "nowhere", &["--token", "t"], b"x");
-    assert_eq!((&*wrong.stdout, wrong.status), ("x", 1));
-    assert!(wrong.stderr.contains("`nowhere` is not the URL of a gateway"), "{}", wrong.stderr);
+    assert_eq!((&*ran.stdout, ran.status), ("", 2));
     assert!(ran.stderr.contains("invalid session `../../etc`"), "{}", ran.stderr);
 }
 
@@ -96,7 +93,10 @@ fn tee_says_so_when_the_gateway_is_away_or_goes_away() {
 fn tee_without_a_token_copies_and_says_where_one_comes_from() {
     let home = temp_home();
     let ran = run_tee(home.path(), "http://127.0.0.1:1", &[], b"x");
-    assert_eq!((&*ran.stdout, ran.status), ("", 2));
+    assert_eq!((&*ran.stdout, ran.status), ("x", 1));
+    let wrong = run_tee(home.path(), "nowhere", &["--token", "t"], b"x");
+    assert_eq!((&*wrong.stdout, wrong.status), ("x", 1));
+    assert!(wrong.stderr.contains("`nowhere` is not the URL of a gateway"), "{}", wrong.stderr);
     assert!(
         ran.stderr.contains("run `millpond serve` with this data folder first"),
         "{}",
