@@ -171,12 +171,15 @@ fn format_file_list_as_rust(dist: &Path) -> Result<String, String> {
             there.unwrap_or_else(|| "None".to_owned())
         };
         let path = format!("/{below}");
+        let (gzip, brotli) = (packed("gz"), packed("br"));
+        // Few clients want it uncompressed: the program would be a sixth larger for them.
+        let bytes = match gzip.as_str() {
+            "None" => format!("Some(include_bytes!({}))", quote_path(file)),
+            _ => "None".to_owned(),
+        };
         let _infallible = writeln!(
             list,
-            "    File {{ path: {path:?}, bytes: include_bytes!({}), gzip: {}, brotli: {} }},",
-            quote_path(file),
-            packed("gz"),
-            packed("br"),
+            "    File {{ path: {path:?}, bytes: {bytes}, gzip: {gzip}, brotli: {brotli} }},",
         );
     }
     list.push(']');

@@ -5,8 +5,8 @@
 pub struct File {
     /// URL path, with a leading slash.
     pub path: &'static str,
-    /// Uncompressed content.
-    pub bytes: &'static [u8],
+    /// Uncompressed content; `None` if there is a gzip form, from which it can be restored.
+    pub bytes: Option<&'static [u8]>,
     /// Content compressed with gzip.
     pub gzip: Option<&'static [u8]>,
     /// Content compressed with Brotli.

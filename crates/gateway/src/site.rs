@@ -1,7 +1,11 @@
 //! The files of the web site that a gateway serves beside its API.
 
 use std::collections::HashMap;
+use std::io::Read;
+use std::sync::OnceLock;
 
+use bytes::Bytes;
+use flate2::read::GzDecoder;
 use millpond_log::digest::Digest;
 
 /// A file of the site.
@@ -10,7 +14,10 @@ pub struct SiteFile {
     pub media_type: &'static str,
     /// Quoted digest of the content.
     pub etag: String,
-    pub bytes: &'static [u8],
+    /// Uncompressed content; `None` if it is restored from the gzip form.
+    bytes: Option<&'static [u8]>,
+    /// Content restored from the gzip form, for clients that accept no compression.
+    restored: OnceLock<Bytes>,
     pub gzip: Option<&'static [u8]>,
     pub brotli: Option<&'static [u8]>,
     /// True if its name contains a hash of its content.
@@ -27,16 +34,39 @@ pub struct Site {
 const PAGE_PREFIXES: [(&str, &str); 3] =
     [("/s/", "/index.html"), ("/share/", "/index.html"), ("/theatre/", "/theatre.html")];
 
+impl SiteFile {
+    /// The uncompressed content.
+    pub fn content(&self) -> Bytes {
+        match (self.bytes, self.gzip) {
+            (Some(bytes), _) => Bytes::from_static(bytes),
+            (None, gzip) => {
+                self.restored.get_or_init(|| decompress(gzip.unwrap_or_default())).clone()
+            }
+        }
+    }
+}
+
+/// Decompresses a gzip form that the build has made.
+fn decompress(gzip: &[u8]) -> Bytes {
+    let mut content = Vec::new();
+    if let Err(error) = GzDecoder::new(gzip).read_to_end(&mut content) {
+        tracing::error!(%error, "cannot decompress a file of the web chat");
+    }
+    content.into()
+}
+
 impl Site {
-    /// Adds a file, with its compressed forms if there are any.
+    /// Adds a file, with its compressed forms if there are any. Without `bytes` it must have a
+    /// gzip form.
     pub fn add_file(
         &mut self,
         path: &'static str,
-        bytes: &'static [u8],
+        bytes: Option<&'static [u8]>,
         gzip: Option<&'static [u8]>,
         brotli: Option<&'static [u8]>,
     ) {
-        let tag = format!("\"{}\"", Digest::sha256(bytes));
+        let content = bytes.or(gzip).unwrap_or_default();
+        let tag = format!("\"{}\"", Digest::sha256(content));
         let named_after_content = path.starts_with("/assets/");
         let kind = media_type_of_path(path);
         self.files.insert(
@@ -45,6 +75,7 @@ impl Site {
                 media_type: kind,
                 etag: tag,
                 bytes,
+                restored: OnceLock::new(),
                 gzip,
                 brotli,
                 has_hashed_name: named_after_content,

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Command::Tee(tee) => tee::run(&tee),
         Command::Login(login) => login::run(&login),
         Command::Config(config) => match config.config.load_settings() {
-            Ok(settings) => print_to_stdout(settings.render_table().as_bytes()),
+            Ok(settings) => print_to_stdout(settings.render_with_data_folder().as_bytes()),
             Err(problem) => {
                 show::print_to_stderr(&problem);
                 ExitCode::from(2)

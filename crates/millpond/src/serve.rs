@@ -220,7 +220,7 @@ fn embedded_site() -> Site {
     let mut site = Site::default();
     #[cfg(feature = "web")]
     for millpond_web::File { path, bytes, gzip, brotli } in millpond_web::FILES {
-        site.add_file(path, bytes, *gzip, *brotli);
+        site.add_file(path, *bytes, *gzip, *brotli);
     }
     site
 }

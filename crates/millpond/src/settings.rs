@@ -142,6 +142,15 @@ impl Settings {
         }
     }
 
+    /// Renders every setting, after a comment with the data folder that is used.
+    pub(crate) fn render_with_data_folder(&self) -> String {
+        let folder = match self.data_folder() {
+            Ok(folder) => folder.display().to_string(),
+            Err(problem) => problem,
+        };
+        format!("# Data folder: {folder}\n{}", self.render_table())
+    }
+
     /// Certificate and key; `None` if connections are not encrypted.
     pub(crate) fn tls_files(&self) -> Option<TlsFiles<'_>> {
         let certificate = self.certificate.value.as_deref()?;

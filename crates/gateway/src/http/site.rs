@@ -6,6 +6,7 @@
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 
 use crate::site::SiteFile;
 
@@ -73,7 +74,7 @@ fn file_response(file: &SiteFile, headers: &HeaderMap) -> Response {
 }
 
 /// The smallest encoding that the client accepts.
-fn pick_encoding(file: &SiteFile, headers: &HeaderMap) -> (Option<&'static str>, &'static [u8]) {
+fn pick_encoding(file: &SiteFile, headers: &HeaderMap) -> (Option<&'static str>, Bytes) {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let is_accepted = |name: &str| {
         accepted.unwrap_or_default().split(',').any(|item| {
@@ -86,5 +87,8 @@ fn pick_encoding(file: &SiteFile, headers: &HeaderMap) -> (Option<&'static str>,
     let found = encoded_files
         .into_iter()
         .find_map(|(name, bytes)| Some((name, bytes.filter(|_| is_accepted(name))?)));
-    found.map_or((None, file.bytes), |(name, bytes)| (Some(name), bytes))
+    match found {
+        Some((name, bytes)) => (Some(name), Bytes::from_static(bytes)),
+        None => (None, file.content()),
+    }
 }

@@ -13,8 +13,8 @@ pub(super) struct MessageParts {
     /// Length of the whole message.
     total_bytes: usize,
     progress: MessageProgress,
-    /// Its text ends in a letter or digit.
-    ends_in_word: bool,
+    /// Last character of its text.
+    last_char: Option<char>,
 }
 
 /// Whether more text of a message may come.
@@ -82,8 +82,8 @@ impl MessageParts {
             MessageProgress::Interrupted | MessageProgress::InterruptedFromWithin => {}
         }
         let before = std::mem::take(&mut self.progress);
-        let continues_word =
-            self.ends_in_word && text.chars().next().is_some_and(is_letter_or_digit_of_word);
+        let continues_word = self.last_char.is_some_and(is_letter_or_digit_of_word)
+            && text.chars().next().is_some_and(is_letter_or_digit_of_word);
         before == MessageProgress::InterruptedFromWithin || !continues_word
     }
 
@@ -111,9 +111,7 @@ impl MessageParts {
     }
 
     fn note_end(&mut self, text: &str) {
-        if let Some(last) = text.chars().next_back() {
-            self.ends_in_word = is_letter_or_digit_of_word(last);
-        }
+        self.last_char = text.chars().next_back().or(self.last_char);
     }
 
     /// Truncates the message to `kept_bytes` and appends `text`; returns the affected parts.

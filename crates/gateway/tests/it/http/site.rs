@@ -1,7 +1,10 @@
 //! The web site, and pages of other sites.
 
+use std::io::Write as _;
 use std::sync::Arc;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 
@@ -13,12 +16,19 @@ const SCRIPT: &[u8] = b"// as it is";
 async fn start_gateway_with_site() -> TestGateway {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     start_tuned_gateway(folder, None, |gateway| {
-        gateway.site.add_file("/index.html", PAGE, None, None);
-        gateway.site.add_file("/theatre.html", b"theatre", None, None);
-        gateway.site.add_file("/assets/a-1.js", SCRIPT, Some(b"gz"), Some(b"br"));
-        gateway.site.add_file("/embed.js", SCRIPT, None, None);
+        gateway.site.add_file("/index.html", Some(PAGE), None, None);
+        gateway.site.add_file("/theatre.html", Some(b"theatre"), None, None);
+        gateway.site.add_file("/assets/a-1.js", Some(SCRIPT), Some(b"gz"), Some(b"br"));
+        gateway.site.add_file("/assets/b-2.js", None, Some(compress(SCRIPT)), None);
+        gateway.site.add_file("/embed.js", Some(SCRIPT), None, None);
     })
     .await
+}
+
+fn compress(content: &[u8]) -> &'static [u8] {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap().leak()
 }
 
 async fn get_path(
@@ -81,6 +91,23 @@ async fn a_file_comes_as_small_as_the_caller_can_read_it_and_is_kept_for_good() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_kept_compressed_comes_uncompressed_to_those_who_ask_so() {
+    let gateway = start_gateway_with_site().await;
+    for _ in 0..2 {
+        let (status, headers, received) =
+            get_path(&gateway, "/assets/b-2.js", &[("accept-encoding", "identity")]).await;
+        assert_eq!((status, received.as_slice()), (200, SCRIPT));
+        assert!(!headers.contains_key("content-encoding"));
+    }
+    let (_, headers, received) =
+        get_path(&gateway, "/assets/b-2.js", &[("accept-encoding", "gzip")]).await;
+    assert_eq!(
+        (&headers["content-encoding"], received.as_slice()),
+        (&"gzip".parse().unwrap(), compress(SCRIPT))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_login_link_that_was_used_brings_a_person_to_a_page_that_says_so() {
     let gateway = start_gateway_with_site().await;
     let client =
@@ -120,7 +147,7 @@ async fn a_picture_from_elsewhere_is_alone_on_a_page_that_may_load_it_and_nothin
 async fn pages_of_an_allowed_site_may_read_with_a_token_and_no_others() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let gateway = start_tuned_gateway(folder, None, |gateway| {
-        gateway.site.add_file("/embed.js", SCRIPT, None, None);
+        gateway.site.add_file("/embed.js", Some(SCRIPT), None, None);
         gateway.origin_policy.allow_origin("https://shop.example");
     })
     .await;

@@ -116,6 +116,8 @@ async fn login_prints_a_link_that_is_good_once() {
     assert!(link.starts_with(&format!("http://{}/login?code=mp_", process.address)), "{link}");
     let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let browser = browser.build().unwrap();
+    // As a link checker does.
+    assert_eq!(browser.head(link).send().await.unwrap().status(), 204);
     assert_eq!(browser.get(link).send().await.unwrap().status(), 303);
     assert_eq!(browser.get(link).send().await.unwrap().status(), 401, "used");
 }
@@ -188,6 +190,7 @@ fn config_prints_what_is_in_force_and_names_the_nearest_key() {
     let mut command = isolated_command(&["config", "--data", "here"], home.path());
     let shown: ProgramOutput = command.env("MILLPOND_KEEP_DAYS", "8").output().unwrap().into();
     assert_eq!(shown.status, 0, "{}", shown.stderr);
+    assert!(shown.stdout.starts_with("# Data folder: here\n"), "{}", shown.stdout);
     for (setting, origin) in [
         ("listen = \"127.0.0.1:9\"", "# millpond.toml: "),
         ("keep_days = 8", "# $MILLPOND_KEEP_DAYS: "),
