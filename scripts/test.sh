@@ -3,6 +3,8 @@
 #   scripts/test.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# A thousand readers in one process need more open files than an ordinary user usually has.
+ulimit -n "$(ulimit -Hn)" 2>/dev/null || true
 
 # Runs a command as root; fails without a question if that is not allowed.
 as_root() {
