@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::fanout::{Receiver, Sender, Subscriber, fanout};
-use crate::fold::{Fold, FramePosition, Topic};
+use crate::fold::{Fold, FramePosition, FrameRange, Topic};
 use crate::limits::{FRAME_BATCHES_QUEUED_MAX, HEARTBEAT_EVERY};
 use millpond_log::Log;
 use millpond_log::id::SessionId;
@@ -114,8 +114,12 @@ impl Channels {
         let (sender, batches) = fanout(FRAME_BATCHES_QUEUED_MAX, first);
         channels.retain(|channel| channel.topic != topic);
         channels.push(OpenChannel { topic, epoch, subscriber: sender.subscriber() });
-        let fold =
-            if self.0.merge_window.is_zero() { fold.clone() } else { fold.clone().with_merging() };
+        let fold = fold.clone();
+        let fold = if self.0.merge_window.is_zero() {
+            fold.without_merging()
+        } else {
+            fold.with_merging()
+        };
         tokio::spawn(
             ChannelTask { channels: self.clone(), topic, fold, log_end, sender }
                 .send_frames_until_no_readers(),
@@ -198,7 +202,9 @@ impl ChannelTask {
     async fn read_and_send_new_frames(&mut self) -> Result<(), StoreError> {
         let mut bytes = String::new();
         let (start_position, counts_before) = (self.fold.last_position(), self.fold.frame_counts());
-        self.fold.read_and_encode_next_records(self.channels.log(), &mut bytes, |_| true).await?;
+        let (log, new_frames) = (self.channels.log(), FrameRange::after(start_position));
+        self.fold.read_and_encode_next_records(log, &mut bytes, new_frames).await?;
+        self.fold.flush(log.stream_debug(), &mut bytes, new_frames);
         let counts_after = self.fold.frame_counts();
         self.channels.log().metrics().record_encoded_frames(
             self.topic.kind.view,

@@ -1,11 +1,12 @@
 //! A fold from the log to frames of one stream.
 
-use millpond_engine::event::Event;
+use millpond_engine::event::{Event, Record};
 use millpond_engine::wire::{Cursor, Encoder, Frame, ProtocolVersion, StreamKind, sse};
 
 use millpond_log::Log;
 use millpond_log::id::SessionId;
 use millpond_log::store::StoreError;
+use millpond_log::stream_debug::StreamDebug;
 
 /// Position of a frame in its stream: sequence number of the event, and index of the frame within
 /// it.
@@ -13,6 +14,11 @@ use millpond_log::store::StoreError;
 pub struct FramePosition {
     pub seq: u64,
     pub frame_index: u32,
+}
+
+impl FramePosition {
+    /// After every frame that can be.
+    pub const LAST: FramePosition = FramePosition { seq: u64::MAX, frame_index: u32::MAX };
 }
 
 impl From<&Cursor> for FramePosition {
@@ -91,6 +97,52 @@ pub struct Fold {
     frame_count: u64,
 }
 
+/// Frames of a stream after one position, up to and including another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRange {
+    pub after: FramePosition,
+    pub through: FramePosition,
+}
+
+impl FrameRange {
+    /// All frames after a position.
+    pub fn after(after: FramePosition) -> FrameRange {
+        FrameRange { after, through: FramePosition::LAST }
+    }
+
+    /// No frame.
+    pub fn empty() -> FrameRange {
+        FrameRange::after(FramePosition::LAST)
+    }
+
+    fn contains(self, position: FramePosition) -> bool {
+        self.after < position && position <= self.through
+    }
+}
+
+/// Writes the frames of a fold and counts them.
+struct FrameOutput<'a> {
+    topic: &'a Topic,
+    last_position: &'a mut FramePosition,
+    frame_count: &'a mut u64,
+    stream_debug: &'a StreamDebug,
+    out: &'a mut String,
+    range: FrameRange,
+}
+
+impl FrameOutput<'_> {
+    fn write(&mut self, frame: &Frame<'_>) {
+        let position = FramePosition::from(&frame.id);
+        *self.last_position = position;
+        *self.frame_count += 1;
+        if self.range.contains(position) {
+            self.stream_debug
+                .write_line_if_on(|| format_view_debug_line(self.topic.session, frame));
+            self.topic.framing.write_frame(frame, self.out);
+        }
+    }
+}
+
 /// Counts of a fold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCounts {
@@ -113,10 +165,16 @@ impl Fold {
         }
     }
 
-    /// Merges consecutive appends into one frame.
+    /// Merges consecutive appends into one frame, until `flush`.
     #[must_use]
     pub fn with_merging(self) -> Fold {
         Fold { encoder: self.encoder.with_merging(), ..self }
+    }
+
+    /// Merges nothing.
+    #[must_use]
+    pub fn without_merging(self) -> Fold {
+        Fold { encoder: self.encoder.without_merging(), ..self }
     }
 
     /// Epoch in which the frames are valid.
@@ -139,48 +197,58 @@ impl Fold {
         self.last_position
     }
 
-    /// Reads the next records and writes those of their frames for which `should_write` is true,
-    /// including merged ones. Returns false at the end of the log.
+    /// Reads the next records and writes their frames that are in `range`, except one that is still
+    /// being merged. Returns false at the end of the log.
     pub async fn read_and_encode_next_records(
         &mut self,
         log: &Log,
         out: &mut String,
-        should_write: impl Fn(FramePosition) -> bool,
+        range: FrameRange,
     ) -> Result<bool, StoreError> {
-        let Fold { topic, encoder, next_seq, last_position: position, frame_count: frames, .. } =
-            self;
-        let start_seq = *next_seq;
-        let stream_debug = log.stream_debug();
-        let mut write = |frame: Frame<'_>| {
-            *position = FramePosition::from(&frame.id);
-            *frames += 1;
-            if should_write(*position) {
-                stream_debug.write_line_if_on(|| format_view_debug_line(topic.session, &frame));
-                topic.framing.write_frame(&frame, out);
-            }
-        };
-        for chunk in log.read(topic.session, start_seq).await? {
-            for record in chunk.parse_records_from(*next_seq) {
+        let start_seq = self.next_seq;
+        for chunk in log.read(self.topic.session, start_seq).await? {
+            for record in chunk.parse_records_from(self.next_seq) {
                 let record = record.map_err(|error| StoreError::Damaged {
-                    session: topic.session,
-                    seq: *next_seq,
+                    session: self.topic.session,
+                    seq: self.next_seq,
                     detail: error.to_string(),
                 })?;
-                encoder.push(&record, &mut write);
-                let suppressed = encoder.suppressed_overlay_count();
-                let end = FramePosition { seq: record.seq, frame_index: u32::MAX };
-                if let (Event::RunEnded { .. }, 1..) = (&record.event, suppressed)
-                    && should_write(end)
-                {
-                    stream_debug.write_line_if_on(|| {
-                        format_suppressed_overlays_line(topic.session, suppressed)
-                    });
-                }
-                *next_seq = record.seq + 1;
+                self.encode_record(&record, log.stream_debug(), out, range);
             }
         }
-        encoder.flush(&mut write);
-        Ok(start_seq < *next_seq)
+        Ok(start_seq < self.next_seq)
+    }
+
+    /// Writes the frame that is being merged, if it is in `range`.
+    pub fn flush(&mut self, stream_debug: &StreamDebug, out: &mut String, range: FrameRange) {
+        let Fold { topic, encoder, last_position, frame_count, .. } = self;
+        let mut frames =
+            FrameOutput { topic, last_position, frame_count, stream_debug, out, range };
+        encoder.flush(&mut |frame| frames.write(&frame));
+    }
+
+    fn encode_record(
+        &mut self,
+        record: &Record<'_>,
+        stream_debug: &StreamDebug,
+        out: &mut String,
+        range: FrameRange,
+    ) {
+        let Fold { topic, epoch, encoder, next_seq, last_position, frame_count } = self;
+        let mut frames =
+            FrameOutput { topic, last_position, frame_count, stream_debug, out, range };
+        let FramePosition { seq, frame_index: frames_sent } = range.after;
+        let cursor = Cursor { kind: frames.topic.kind, epoch: *epoch, seq, frames_sent };
+        encoder.push_after_cursor(record, &cursor, &mut |frame| frames.write(&frame));
+        let suppressed = encoder.suppressed_overlay_count();
+        let end = FramePosition { seq: record.seq, frame_index: u32::MAX };
+        if let (Event::RunEnded { .. }, 1..) = (&record.event, suppressed)
+            && range.contains(end)
+        {
+            let session = topic.session;
+            stream_debug.write_line_if_on(|| format_suppressed_overlays_line(session, suppressed));
+        }
+        *next_seq = record.seq + 1;
     }
 
     /// Writes a snapshot of the whole page.

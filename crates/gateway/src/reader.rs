@@ -14,7 +14,7 @@ use millpond_engine::wire::{Cursor, ProtocolVersion};
 
 use crate::channel::{Channels, FrameBatch};
 use crate::fanout::{ReceiveError, Receiver};
-use crate::fold::{Fold, FramePosition, Topic};
+use crate::fold::{Fold, FramePosition, FrameRange, Topic};
 use crate::limits::LAG_RECORDS_MAX;
 use millpond_log::store::StoreError;
 
@@ -171,7 +171,8 @@ impl Reader {
                 return Err(ReadError::TooSlow);
             }
             ReaderState::Restarting { .. } => {
-                self.read_log_or_join_channel(Box::new(Fold::new(self.topic, self.epoch))).await?
+                let fold = Fold::new(self.topic, self.epoch).with_merging();
+                self.read_log_or_join_channel(Box::new(fold)).await?
             }
             ReaderState::Reading(fold) => self.read_log_or_join_channel(fold).await?,
             ReaderState::Ahead { fold, batches, next_batch: Some(batch) } => {
@@ -197,24 +198,29 @@ impl Reader {
         Ok(LAG_RECORDS_MAX < lag)
     }
 
+    /// Reads some of the log. At its end: flushes the merged frame, sends the snapshot that is due,
+    /// and joins the channel.
     async fn read_log_or_join_channel(&mut self, mut fold: Box<Fold>) -> Result<Bytes, StoreError> {
         let mut bytes = String::new();
-        let (last_sent, needs_snapshot) = (self.last_position, self.needs_snapshot);
-        if fold
-            .read_and_encode_next_records(self.channels.log(), &mut bytes, |position| {
-                !needs_snapshot && last_sent < position
-            })
-            .await?
-        {
-            if !needs_snapshot {
-                self.last_position = last_sent.max(fold.last_position());
-            }
-            self.state = ReaderState::Reading(fold);
-            return Ok(bytes.into());
+        let log = self.channels.log();
+        let range = if self.needs_snapshot {
+            FrameRange::empty()
+        } else {
+            FrameRange::after(self.last_position)
+        };
+        let has_more = fold.read_and_encode_next_records(log, &mut bytes, range).await?;
+        if !has_more {
+            fold.flush(log.stream_debug(), &mut bytes, range);
         }
-        if needs_snapshot {
+        if !self.needs_snapshot {
+            self.last_position = self.last_position.max(fold.last_position());
+        } else if !has_more {
             fold.write_snapshot(self.version, &mut bytes);
             (self.last_position, self.needs_snapshot) = (fold.last_position(), false);
+        }
+        if has_more {
+            self.state = ReaderState::Reading(fold);
+            return Ok(bytes.into());
         }
         let (batches, channel_position) = self.channels.join_or_start(self.topic, &fold).await?;
         self.state = match channel_position.cmp(&self.last_position) {
@@ -226,10 +232,11 @@ impl Reader {
         Ok(bytes.into())
     }
 
-    /// Reads the part of a batch that the reader lacks.
+    /// Reads the part of a batch that the reader lacks; unmerged, because the log may go on after
+    /// the batch.
     async fn read_rest_of_batch(
         &mut self,
-        mut fold: Box<Fold>,
+        fold: Box<Fold>,
         batch: FrameBatch,
     ) -> Result<Bytes, StoreError> {
         let last_sent = mem::replace(&mut self.last_position, batch.through);
@@ -237,8 +244,9 @@ impl Reader {
             return Ok(batch.bytes);
         }
         let mut bytes = String::new();
-        let missing = |position| last_sent < position && position <= batch.through;
+        let missing = FrameRange { after: last_sent, through: batch.through };
         let log = self.channels.log();
+        let mut fold = fold.without_merging();
         while fold.next_seq() <= batch.through.seq
             && fold.read_and_encode_next_records(log, &mut bytes, missing).await?
         {}

@@ -160,6 +160,12 @@ impl Encoder {
         Encoder { merging: Merging::UntilFlush, ..self }
     }
 
+    /// Emits every append in a frame of its own. Nothing may be pending.
+    #[must_use]
+    pub fn without_merging(self) -> Encoder {
+        Encoder { merging: Merging::Off, ..self }
+    }
+
     /// Number of overlay changes that came too late to be shown; only the view `steps` has any.
     pub fn suppressed_overlay_count(&self) -> u64 {
         match self.view.fold() {
@@ -210,19 +216,28 @@ impl Encoder {
         });
     }
 
-    /// Applies an old record for a reader at `cursor`: emits only later frames, without merging.
+    /// Applies a record for a reader at `cursor`: emits only later frames. No frame has text from
+    /// both sides of the cursor; later ones are merged like those of [`Encoder::push`].
     pub fn push_after_cursor(
         &mut self,
         record: &Record<'_>,
         cursor: &Cursor,
         out: &mut impl FnMut(Frame<'_>),
     ) {
-        let merging = std::mem::take(&mut self.merging);
-        self.push(record, &mut |frame| {
+        if cursor.seq < record.seq {
+            return self.push(record, out);
+        }
+        let mut later = |frame: Frame<'_>| {
             if (cursor.seq, cursor.frames_sent) < (frame.id.seq, frame.id.frames_sent) {
                 out(frame);
             }
-        });
+        };
+        if record.seq < cursor.seq {
+            return self.push(record, &mut later);
+        }
+        self.flush(&mut later);
+        let merging = std::mem::take(&mut self.merging);
+        self.push(record, &mut later);
         self.merging = merging;
     }
 

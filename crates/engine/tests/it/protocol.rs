@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use millpond_engine::view::{Page, ViewName};
-use millpond_engine::wire::{Cursor, Encoder, ProtocolVersion};
+use millpond_engine::wire::{Cursor, Encoder, Frame, ProtocolVersion};
 
 use crate::fixtures::fixture_streams;
 use crate::goldens::golden_lines;
@@ -150,15 +150,24 @@ fn x6_a_reader_goes_on_after_any_frame_and_a_new_one_gets_the_page() {
             let (sent, page) = encode_records(patch_stream_kind(view), &records);
             for (at, frame) in sent.iter().enumerate() {
                 let cursor: Cursor = frame.id.parse().unwrap();
+                let mut shown = Page::default();
+                for frame in &sent[..=at] {
+                    apply_patch_frame(&mut shown, &frame.data);
+                }
                 let mut encoder = new_encoder(patch_stream_kind(view)).with_merging();
                 let mut rest = Vec::new();
+                let mut keep = |frame: Frame<'_>| {
+                    rest.push(frame.id.to_string());
+                    apply_patch_frame(&mut shown, frame.data);
+                };
                 for record in &records {
-                    encoder.push_after_cursor(record, &cursor, &mut |frame| {
-                        rest.push(frame.id.to_string());
-                    });
+                    encoder.push_after_cursor(record, &cursor, &mut keep);
                 }
-                let after: Vec<&String> = sent[at + 1..].iter().map(|frame| &frame.id).collect();
-                assert_eq!(rest.iter().collect::<Vec<_>>(), after, "{view:?} {stream}");
+                encoder.flush(&mut keep);
+                let mut after = sent[at + 1..].iter().map(|frame| &frame.id);
+                assert!(rest.iter().all(|id| after.any(|later| later == id)), "{view:?} {stream}");
+                assert_eq!(after.next(), None, "{view:?} {stream}: ends where the last one does");
+                assert!(shown == page, "{view:?} {stream} from frame {at}");
             }
             let mut encoder = new_encoder(patch_stream_kind(view));
             let whole = |encoder: &Encoder, next| {

@@ -10,7 +10,7 @@ use millpond_engine::wire::{ContentMode, FrameFormat, ProtocolVersion, StreamKin
 use serde::Deserialize;
 
 use crate::access::Caller;
-use crate::fold::{Fold, Framing, Topic};
+use crate::fold::{Fold, FrameRange, Framing, Topic};
 use crate::reader::Start;
 
 use super::AppState;
@@ -168,9 +168,9 @@ pub(super) async fn get_snapshot(
         framing: Framing::JsonLines,
     };
     let version = query.parse_protocol_version()?;
-    let mut fold = Fold::new(topic, gateway.log.store().epoch());
-    let mut discarded = String::new();
-    while fold.read_and_encode_next_records(&gateway.log, &mut discarded, |_| false).await? {}
+    let mut fold = Fold::new(topic, gateway.log.store().epoch()).with_merging();
+    let (mut no_frames, range) = (String::new(), FrameRange::empty());
+    while fold.read_and_encode_next_records(&gateway.log, &mut no_frames, range).await? {}
     let mut page = String::new();
     fold.write_snapshot(version, &mut page);
     Ok(([(header::CONTENT_TYPE, "application/json")], page).into_response())

@@ -3,6 +3,7 @@
 mod access;
 mod access_matrix;
 mod all_views;
+mod attach;
 mod blobs;
 mod commands;
 mod endings;

@@ -7,7 +7,7 @@ use millpond_engine::ingest::{Ingest, IngestOptions};
 use millpond_engine::run::InputEnd;
 use millpond_engine::view::{Page, ViewName};
 use millpond_engine::wire::patch::decode;
-use millpond_engine::wire::{Encoder, StreamKind};
+use millpond_engine::wire::{Encoder, Frame, StreamKind};
 use serde_json::Value;
 
 use super::support::{SseEvent, TestGateway, read_fixture, start_gateway};
@@ -18,7 +18,7 @@ fn agent_stream() -> Vec<u8> {
 }
 
 /// The frames that `millpond show --output frames` makes of the same bytes, with the times of the
-/// log.
+/// log, and merged as for a reader that catches up.
 async fn expected_frames(
     gateway: &TestGateway,
     bytes: &[u8],
@@ -40,16 +40,18 @@ async fn expected_frames(
     let log = gateway.get(&format!("/v1/sessions/{session}/log")).send().await.unwrap();
     let log = log.text().await.unwrap();
     assert_eq!(log.lines().count(), sink.0.len());
-    let mut encoder = Encoder::new(StreamKind::new(view), session, 0);
+    let mut encoder = Encoder::new(StreamKind::new(view), session, 0).with_merging();
     let mut frames = Vec::new();
+    let mut keep = |frame: Frame<'_>| {
+        let (event, data) = (frame.event.to_owned(), frame.data.to_owned());
+        frames.push(SseEvent { id: frame.id.to_string(), event, data });
+    };
     for (seq, (event, line)) in sink.0.into_iter().zip(log.lines()).enumerate() {
         let at_ms = serde_json::from_str::<Record<'_>>(line).unwrap().at_ms;
         let record = Record { seq: seq as u64, at_ms, run: run.into(), event };
-        encoder.push(&record, &mut |frame| {
-            let (event, data) = (frame.event.to_owned(), frame.data.to_owned());
-            frames.push(SseEvent { id: frame.id.to_string(), event, data });
-        });
+        encoder.push(&record, &mut keep);
     }
+    encoder.flush(&mut keep);
     frames
 }
 
