@@ -49,7 +49,7 @@ enum Merge {
 
 /// Encodes all records as SSE frames and returns their size in bytes.
 fn encode_and_count_bytes(kind: StreamKind, merge: Merge, records: &[Record<'_>]) -> usize {
-    let mut encoder = Encoder::new(kind, "session", 0);
+    let mut encoder = Encoder::new(kind, "session");
     if let Merge::Eight = merge {
         encoder = encoder.with_merging();
     }

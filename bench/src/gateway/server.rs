@@ -139,7 +139,7 @@ fn store_sample_session(
         )
     };
     let lines: String = (0..20).map(line).collect();
-    let chunk = Chunk { first: 0, len: 20, lines: lines.into() };
+    let chunk = Chunk { epoch: 1, first: 0, len: 20, lines: lines.into() };
     store.append(&[Batch {
         session: session.id,
         at_ms: n,

@@ -151,7 +151,7 @@ impl DrawingBench {
         let look = RenderOptions { size: SIZE, hyperlinks: HyperlinkMode::Osc8 };
         DrawingBench {
             log: PatchLog {
-                encoder: Encoder::new(kind, "session", 0),
+                encoder: Encoder::new(kind, "session"),
                 run: "r".to_owned(),
                 seq: 0,
                 patches: Vec::new(),

@@ -3,7 +3,7 @@
 use millpond_engine::event::{AnsweredBy, Event, Millis, Record, StepId};
 use millpond_log::Log;
 use millpond_log::id::{RunId, SessionId};
-use millpond_log::store::{Chunk, StoreError};
+use millpond_log::store::StoreError;
 
 use crate::agent_loop::{BUDGET_ASK_PREFIX, RAISE_BUDGET_ANSWER};
 use crate::conversation::Conversation;
@@ -63,11 +63,11 @@ pub async fn load_session_history(
         usage_before_run: UsageTotals::default(),
     };
     for_each_record_of_session(log, session, |record| {
-        memory.conversation.apply(&record);
+        memory.conversation.apply(record);
         memory.budget.apply(&record.event);
         if record.run == name {
             memory.update_open_asks(&record.event);
-            memory.run_events.push(record.event.into_owned());
+            memory.run_events.push(record.event.clone().into_owned());
         } else {
             memory.usage_before_run.apply(&record.event, rates);
         }
@@ -101,18 +101,19 @@ pub async fn load_agent_session_id(
 async fn for_each_record_of_session(
     log: &Log,
     session: SessionId,
-    mut handle: impl FnMut(Record<'_>),
+    mut handle: impl FnMut(&Record<'_>),
 ) -> Result<(), StoreError> {
     let mut next = 0;
     loop {
         let chunks = log.read(session, next).await?;
-        let Some(end) = chunks.last().map(Chunk::next_seq) else { return Ok(()) };
-        for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next)) {
-            handle(record.map_err(|error| StoreError::Damaged {
+        let Some(end) = chunks.last().map(|chunk| chunk.next_seq()) else { return Ok(()) };
+        for record in chunks.iter().flat_map(|chunk| chunk.records_from(next)) {
+            let record = record.map_err(|error| StoreError::Damaged {
                 session,
                 seq: next,
                 detail: error.to_string(),
-            })?);
+            })?;
+            handle(&record);
         }
         next = end;
     }

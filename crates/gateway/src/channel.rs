@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use crate::fanout::{Receiver, Sender, Subscriber, fanout};
 use crate::fold::{Fold, FramePosition, FrameRange, Topic};
 use crate::limits::{FRAME_BATCHES_QUEUED_MAX, HEARTBEAT_EVERY};
-use millpond_log::Log;
 use millpond_log::id::SessionId;
 use millpond_log::store::StoreError;
+use millpond_log::{Log, LogEnd};
 
 /// Frames after position `after`, up to and including `through`.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ struct ChannelsShared {
 #[derive(Debug)]
 struct OpenChannel {
     topic: Topic,
-    epoch: u32,
+    reopen_count: u32,
     subscriber: Subscriber<FrameBatch>,
 }
 
@@ -101,11 +101,12 @@ impl Channels {
         fold: &Fold,
     ) -> Result<(Receiver<FrameBatch>, FramePosition), StoreError> {
         let log_end = self.log().watch_log_end(topic.session).await?;
+        let reopen_count = fold.reopen_count();
         let mut open_channels = self.lock();
         let channels = open_channels.entry(topic.session).or_default();
-        let epoch = fold.epoch();
-        let found =
-            channels.iter().find(|channel| channel.topic == topic && channel.epoch == epoch);
+        let found = channels
+            .iter()
+            .find(|channel| channel.topic == topic && channel.reopen_count == reopen_count);
         if let Some((batches, last)) = found.and_then(|channel| channel.subscriber.subscribe()) {
             return Ok((batches, last.through));
         }
@@ -113,7 +114,7 @@ impl Channels {
         let first = FrameBatch::new_out_of_band(position, Bytes::new());
         let (sender, batches) = fanout(FRAME_BATCHES_QUEUED_MAX, first);
         channels.retain(|channel| channel.topic != topic);
-        channels.push(OpenChannel { topic, epoch, subscriber: sender.subscriber() });
+        channels.push(OpenChannel { topic, reopen_count, subscriber: sender.subscriber() });
         let fold = fold.clone();
         let fold = if self.0.merge_window.is_zero() {
             fold.without_merging()
@@ -128,13 +129,15 @@ impl Channels {
     }
 
     /// Removes a channel if it has no readers, so that no reader joins it. Returns true if it did.
-    fn remove_if_no_readers(&self, topic: Topic, epoch: u32, sender: &Sender<FrameBatch>) -> bool {
+    fn remove_if_no_readers(&self, topic: Topic, fold: &Fold, sender: &Sender<FrameBatch>) -> bool {
         let mut open_channels = self.lock();
         if sender.has_receivers() {
             return false;
         }
         if let Some(channels) = open_channels.get_mut(&topic.session) {
-            channels.retain(|channel| channel.topic != topic || channel.epoch != epoch);
+            let reopen_count = fold.reopen_count();
+            channels
+                .retain(|channel| channel.topic != topic || channel.reopen_count != reopen_count);
             if channels.is_empty() {
                 open_channels.remove(&topic.session);
             }
@@ -160,7 +163,7 @@ struct ChannelTask {
     channels: Channels,
     topic: Topic,
     fold: Fold,
-    log_end: watch::Receiver<u64>,
+    log_end: LogEnd,
     sender: Sender<FrameBatch>,
 }
 
@@ -186,7 +189,7 @@ impl ChannelTask {
             }
             last_sent = Instant::now();
             if self.read_and_send_new_frames().await.is_err()
-                || self.channels.remove_if_no_readers(self.topic, self.fold.epoch(), &self.sender)
+                || self.channels.remove_if_no_readers(self.topic, &self.fold, &self.sender)
             {
                 break;
             }
@@ -195,7 +198,6 @@ impl ChannelTask {
         }
         drop((self.log_end, self.sender));
         self.channels.remove_closed_of_session(self.topic.session);
-        self.channels.log().drop_tail_if_unfollowed(self.topic.session);
     }
 
     /// Reads new records and sends their frames as one batch.

@@ -90,7 +90,8 @@ pub struct Topic {
 #[derive(Clone, Debug)]
 pub struct Fold {
     topic: Topic,
-    epoch: u32,
+    /// How often the store had been reopened when the fold began.
+    reopen_count: u32,
     encoder: Encoder,
     next_seq: u64,
     last_position: FramePosition,
@@ -153,11 +154,11 @@ pub struct FrameCounts {
 
 impl Fold {
     /// Starts at the first record.
-    pub fn new(topic: Topic, epoch: u32) -> Fold {
-        let encoder = Encoder::new(topic.kind, &topic.session.to_string(), epoch);
+    pub fn new(topic: Topic, log: &Log) -> Fold {
+        let encoder = Encoder::new(topic.kind, &topic.session.to_string());
         Fold {
             topic,
-            epoch,
+            reopen_count: log.store().reopen_count(),
             encoder,
             next_seq: 0,
             last_position: FramePosition::default(),
@@ -177,9 +178,10 @@ impl Fold {
         Fold { encoder: self.encoder.without_merging(), ..self }
     }
 
-    /// Epoch in which the frames are valid.
-    pub fn epoch(&self) -> u32 {
-        self.epoch
+    /// How often the store had been reopened when the fold began; records that it has read may have
+    /// been lost since.
+    pub fn reopen_count(&self) -> u32 {
+        self.reopen_count
     }
 
     /// Sequence number of the next record to read.
@@ -207,7 +209,8 @@ impl Fold {
     ) -> Result<bool, StoreError> {
         let start_seq = self.next_seq;
         for chunk in log.read(self.topic.session, start_seq).await? {
-            for record in chunk.parse_records_from(self.next_seq) {
+            self.encoder.set_epoch(chunk.epoch);
+            for record in chunk.records_from(self.next_seq) {
                 let record = record.map_err(|error| StoreError::Damaged {
                     session: self.topic.session,
                     seq: self.next_seq,
@@ -234,11 +237,11 @@ impl Fold {
         out: &mut String,
         range: FrameRange,
     ) {
-        let Fold { topic, epoch, encoder, next_seq, last_position, frame_count } = self;
+        let Fold { topic, encoder, next_seq, last_position, frame_count, .. } = self;
         let mut frames =
             FrameOutput { topic, last_position, frame_count, stream_debug, out, range };
         let FramePosition { seq, frame_index: frames_sent } = range.after;
-        let cursor = Cursor { kind: frames.topic.kind, epoch: *epoch, seq, frames_sent };
+        let cursor = Cursor { kind: topic.kind, epoch: encoder.epoch(), seq, frames_sent };
         encoder.push_after_cursor(record, &cursor, &mut |frame| frames.write(&frame));
         let suppressed = encoder.suppressed_overlay_count();
         let end = FramePosition { seq: record.seq, frame_index: u32::MAX };

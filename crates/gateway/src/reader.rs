@@ -16,6 +16,7 @@ use crate::channel::{Channels, FrameBatch};
 use crate::fanout::{ReceiveError, Receiver};
 use crate::fold::{Fold, FramePosition, FrameRange, Topic};
 use crate::limits::LAG_RECORDS_MAX;
+use millpond_log::Log;
 use millpond_log::store::StoreError;
 
 /// Where a reader starts.
@@ -30,26 +31,23 @@ pub enum Start {
 }
 
 impl Start {
-    /// Parses a cursor. `Err(Snapshot)` if it belongs to another stream or epoch, or to a record
-    /// that does not exist.
-    pub fn try_from_optional_cursor(
-        cursor: Option<&str>,
-        topic: Topic,
-        epoch: u32,
-        end: u64,
-    ) -> Result<Start, Start> {
-        let Some(text) = cursor else {
-            return Ok(Start::Beginning);
-        };
-        match text.parse::<Cursor>() {
-            Ok(cursor)
-                if cursor.kind == topic.kind
-                    && cursor.epoch == epoch
-                    && (cursor.seq < end || (cursor.seq == end && cursor.frames_sent == 0)) =>
-            {
-                Ok(Start::After(FramePosition::from(&cursor)))
+    /// Parses a cursor. `Snapshot` if it belongs to another stream, or if the record before its
+    /// position does not exist or was written under another epoch.
+    pub async fn from_cursor(text: &str, topic: Topic, log: &Log) -> Result<Start, StoreError> {
+        let Ok(cursor) = text.parse::<Cursor>() else { return Ok(Start::Snapshot) };
+        // Without frames of its event, the position is after the event before it.
+        let last_seq =
+            if cursor.frames_sent == 0 { cursor.seq.checked_sub(1) } else { Some(cursor.seq) };
+        let epoch = match last_seq {
+            Some(seq) => {
+                log.call_store(move |store| store.record_epoch(topic.session, seq)).await?
             }
-            _ => Err(Start::Snapshot),
+            None => Some(0),
+        };
+        if cursor.kind == topic.kind && epoch == Some(cursor.epoch) {
+            Ok(Start::After(FramePosition::from(&cursor)))
+        } else {
+            Ok(Start::Snapshot)
         }
     }
 }
@@ -63,7 +61,7 @@ pub enum ReadError {
     TooSlow,
     /// Frames already sent may be lost; the client must resume.
     #[error("the log may have lost its newest records")]
-    NewEpoch,
+    StoreReopened,
 }
 
 /// One reader of a topic.
@@ -71,8 +69,9 @@ pub enum ReadError {
 pub struct Reader {
     channels: Channels,
     topic: Topic,
-    /// Epoch in which its frames are valid.
-    epoch: u32,
+    /// How often the store had been reopened when the reader began: since then, frames already sent
+    /// may be lost.
+    reopen_count: u32,
     /// Position of the last frame sent.
     last_position: FramePosition,
     /// True if a snapshot of the page is to be sent first.
@@ -108,10 +107,10 @@ impl Reader {
         let last_position =
             if let Start::After(position) = start { position } else { FramePosition::default() };
         let needs_snapshot = start == Start::Snapshot;
-        let epoch = channels.log().store().epoch();
+        let reopen_count = channels.log().store().reopen_count();
         let state = ReaderState::Restarting { has_missed_frames: false };
         let version = ProtocolVersion::default();
-        Reader { channels, topic, epoch, last_position, needs_snapshot, version, state }
+        Reader { channels, topic, reopen_count, last_position, needs_snapshot, version, state }
     }
 
     /// Sets the version of the protocol, which decides the form of a snapshot.
@@ -134,8 +133,8 @@ impl Reader {
             };
             let received = ready!(batches.poll_recv(cx));
             // Checked after receiving: the value may be from before or after the change.
-            if self.channels.log().store().epoch() != self.epoch {
-                return Poll::Ready(Err(ReadError::NewEpoch));
+            if self.channels.log().store().reopen_count() != self.reopen_count {
+                return Poll::Ready(Err(ReadError::StoreReopened));
             }
             match (received, next_batch) {
                 (Ok(batch), _) if batch.is_out_of_band() => {
@@ -171,7 +170,7 @@ impl Reader {
                 return Err(ReadError::TooSlow);
             }
             ReaderState::Restarting { .. } => {
-                let fold = Fold::new(self.topic, self.epoch).with_merging();
+                let fold = Fold::new(self.topic, self.channels.log()).with_merging();
                 self.read_log_or_join_channel(Box::new(fold)).await?
             }
             ReaderState::Reading(fold) => self.read_log_or_join_channel(fold).await?,
@@ -184,8 +183,8 @@ impl Reader {
                 Bytes::new()
             }
         };
-        if self.channels.log().store().epoch() != self.epoch {
-            return Err(ReadError::NewEpoch);
+        if self.channels.log().store().reopen_count() != self.reopen_count {
+            return Err(ReadError::StoreReopened);
         }
         Ok(bytes)
     }

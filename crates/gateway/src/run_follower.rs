@@ -1,10 +1,8 @@
 //! Follows one run from its first record to its ending.
 
-use tokio::sync::watch;
-
-use millpond_log::Log;
 use millpond_log::id::{RunId, SessionId};
-use millpond_log::store::{Chunk, StoreError};
+use millpond_log::store::StoreError;
+use millpond_log::{Log, LogEnd, ReadChunk};
 
 /// Reads the records of a session from a position on; the caller filters by run.
 #[derive(Debug)]
@@ -13,7 +11,7 @@ pub struct RunFollower {
     session: SessionId,
     run_name: String,
     next_seq: u64,
-    log_end: watch::Receiver<u64>,
+    log_end: LogEnd,
 }
 
 impl RunFollower {
@@ -43,7 +41,7 @@ impl RunFollower {
     /// `None` when the log is gone.
     pub async fn wait_for_next_chunks_of_session(
         &mut self,
-    ) -> Result<Option<(u64, Vec<Chunk>)>, StoreError> {
+    ) -> Result<Option<(u64, Vec<ReadChunk>)>, StoreError> {
         loop {
             let next_seq = self.next_seq;
             let chunks = self.log.read(self.session, next_seq).await?;

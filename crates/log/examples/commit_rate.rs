@@ -47,7 +47,7 @@ fn batch(n: u64, first: u64, len: u64) -> Batch {
         )
     };
     let lines: String = (first..first + len).map(line).collect();
-    let chunk = Chunk { first, len, lines: lines.into() };
+    let chunk = Chunk { epoch: 1, first, len, lines: lines.into() };
     Batch {
         session: session_id(n),
         at_ms: first,

@@ -10,6 +10,12 @@ pub fn now_ms() -> Millis {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// A random epoch, never 0. Six digits in base 62 at most, because every frame has one.
+pub fn random_epoch() -> Result<u64, getrandom::Error> {
+    const EPOCH_MAX: u64 = (1 << 35) - 1;
+    Ok(1 + u64::from_le_bytes(random_bytes()?) % EPOCH_MAX)
+}
+
 /// Random bytes from the operating system.
 pub fn random_bytes<const N: usize>() -> Result<[u8; N], getrandom::Error> {
     let mut bytes = [0; N];

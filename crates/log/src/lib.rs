@@ -23,4 +23,4 @@ pub mod session_changes;
 pub mod store;
 pub mod stream_debug;
 
-pub use self::log::{Log, RunAppender, TimedEvent};
+pub use self::log::{Log, LogEnd, ReadChunk, ReadRecord, RunAppender, TimedEvent};

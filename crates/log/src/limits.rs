@@ -23,6 +23,9 @@ pub const READ_BYTES_MAX: usize = 1 << 20;
 /// Bytes of recent records cached per session for its readers.
 pub const TAIL_BYTES_MAX: usize = 256 << 10;
 
+/// Bytes of recent records cached for all sessions.
+pub const TAILS_BYTES_MAX: usize = 64 << 20;
+
 /// Messages queued in one session.
 pub const QUEUED_MESSAGES_MAX: usize = 100;
 

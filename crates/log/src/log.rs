@@ -5,6 +5,7 @@
 //!
 //! Invariant: a reader is notified only of committed records.
 
+mod read_chunk;
 mod run_indexer;
 mod tail;
 mod writer;
@@ -13,17 +14,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use millpond_engine::event::{Event, Millis};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::id::{RunId, SessionId};
 use crate::images::move_inline_images_to_blobs;
 use crate::limits::{APPENDS_QUEUED_MAX, READ_BYTES_MAX};
 use crate::metrics::Metrics;
 use crate::session_changes::SessionChanges;
-use crate::store::{Chunk, Store, StoreError};
+use crate::store::{Store, StoreError};
 use crate::stream_debug::StreamDebug;
 
+pub use read_chunk::{ReadChunk, ReadRecord};
 use run_indexer::{IndexUpdate, RunIndexer};
+pub use tail::LogEnd;
 use tail::Tails;
 
 /// An event with its time, before it has a sequence number.
@@ -48,7 +51,7 @@ struct AppendRequest {
 
 /// Components that the writer thread notifies after a commit.
 struct CommitListeners {
-    tails: Arc<Tails>,
+    tails: Tails,
     session_changes: SessionChanges,
     metrics: Arc<Metrics>,
 }
@@ -59,7 +62,7 @@ pub struct Log {
     store: Arc<dyn Store>,
     commands: mpsc::Sender<WriterCommand>,
     writer: Arc<Mutex<Option<JoinHandle<()>>>>,
-    tails: Arc<Tails>,
+    tails: Tails,
     session_changes: SessionChanges,
     metrics: Arc<Metrics>,
     stream_debug: StreamDebug,
@@ -75,10 +78,10 @@ impl Log {
     /// Starts the writer thread. It stops on `close`, or when the last clone is dropped.
     pub fn open(store: Arc<dyn Store>) -> std::io::Result<Log> {
         let (commands, command_receiver) = mpsc::channel(APPENDS_QUEUED_MAX);
-        let tails = Arc::new(Tails::default());
+        let tails = Tails::default();
         let (session_changes, metrics) = (SessionChanges::default(), Arc::new(Metrics::default()));
         let listeners = CommitListeners {
-            tails: Arc::clone(&tails),
+            tails: tails.clone(),
             session_changes: session_changes.clone(),
             metrics: Arc::clone(&metrics),
         };
@@ -124,37 +127,32 @@ impl Log {
     }
 
     /// Reads records from `from` on, up to `READ_BYTES_MAX`. Empty at the end of the log.
-    pub async fn read(&self, session: SessionId, from: u64) -> Result<Vec<Chunk>, StoreError> {
-        self.tails.clear_if_new_epoch(self.store.epoch());
+    pub async fn read(&self, session: SessionId, from: u64) -> Result<Vec<ReadChunk>, StoreError> {
+        self.tails.clear_if_reopened(self.store.reopen_count());
         if let Some(chunks) = self.tails.read_if_cached(session, from) {
             return Ok(chunks);
         }
-        self.call_store(move |store| store.read(session, from, READ_BYTES_MAX)).await
+        let chunks =
+            self.call_store(move |store| store.read(session, from, READ_BYTES_MAX)).await?;
+        Ok(chunks.into_iter().map(ReadChunk::from_store).collect())
     }
 
     /// Watches the end of a session's log.
-    pub async fn watch_log_end(
-        &self,
-        session: SessionId,
-    ) -> Result<watch::Receiver<u64>, StoreError> {
-        self.tails.clear_if_new_epoch(self.store.epoch());
-        if let Some(end) = self.tails.watch_end_if_cached(session) {
+    pub async fn watch_log_end(&self, session: SessionId) -> Result<LogEnd, StoreError> {
+        self.tails.clear_if_reopened(self.store.reopen_count());
+        if let Some(end) = self.tails.watch_end_if_known(session) {
             return Ok(end);
         }
+        let end = self.tails.follow(session);
         let session_row =
             self.call_store(move |store| store.load_session_even_deleted(session)).await?;
-        let head = session_row.ok_or(StoreError::NoSession(session))?.head;
-        Ok(self.tails.create_or_advance_tail_and_watch_end(session, head))
+        self.tails.set_end(session, session_row.ok_or(StoreError::NoSession(session))?.head);
+        Ok(end)
     }
 
     /// Drops the cached tail of an erased session, which ends its followers.
     pub fn drop_tail_and_end_followers(&self, session: SessionId) {
         self.tails.remove_and_end_followers(session);
-    }
-
-    /// Drops the cached tail of a session that has no followers.
-    pub fn drop_tail_if_unfollowed(&self, session: SessionId) {
-        self.tails.remove_if_unfollowed(session);
     }
 
     /// Calls the store on a blocking thread.

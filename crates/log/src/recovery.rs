@@ -8,7 +8,7 @@ use millpond_engine::event::{Event, FailureReason, Image, Outcome, Record};
 use millpond_engine::run::unfinished::UnfinishedRun;
 
 use crate::agent::{Agent, Job, Prompt, RunHandles};
-use crate::clock::now_ms;
+use crate::clock::{now_ms, random_epoch};
 use crate::id::SessionId;
 use crate::queue::Queues;
 use crate::runs::{ActiveRuns, Ticket};
@@ -51,7 +51,7 @@ pub async fn read_log_and_build_closing_chunk(
     while next_seq < end {
         let start_seq = next_seq;
         let chunks = log.read(session, start_seq).await?;
-        for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(start_seq)) {
+        for record in chunks.iter().flat_map(|chunk| chunk.records_from(start_seq)) {
             let record = record.map_err(|error| damaged_error(session, next_seq, &error))?;
             if end <= record.seq {
                 break;
@@ -62,7 +62,7 @@ pub async fn read_log_and_build_closing_chunk(
                 _ => {
                     let mut unfinished = UnfinishedRun::default();
                     unfinished.apply(&record.event);
-                    open_run = Some((record.run.into_owned(), unfinished));
+                    open_run = Some((record.run.to_string(), unfinished));
                 }
             }
         }
@@ -85,7 +85,7 @@ pub async fn read_log_and_build_closing_chunk(
         lines.push_str(&line);
         lines.push('\n');
     }
-    Ok(Some(Chunk { first: end, len, lines: lines.into() }))
+    Ok(Some(Chunk { epoch: random_epoch()?, first: end, len, lines: lines.into() }))
 }
 
 fn damaged_error(session: SessionId, seq: u64, error: &serde_json::Error) -> StoreError {
@@ -164,10 +164,10 @@ async fn read_unfinished_run_from_log(
     let mut next_seq = row.first;
     loop {
         let chunks = log.read(row.session, next_seq).await?;
-        let Some(end) = chunks.last().map(Chunk::next_seq) else {
+        let Some(end) = chunks.last().map(|chunk| chunk.next_seq()) else {
             return Ok(unfinished);
         };
-        for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {
+        for record in chunks.iter().flat_map(|chunk| chunk.records_from(next_seq)) {
             let record = record.map_err(|error| damaged_error(row.session, next_seq, &error))?;
             if record.run == name {
                 unfinished.apply(&record.event);

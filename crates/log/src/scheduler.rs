@@ -12,7 +12,7 @@ use crate::limits::QUEUED_MESSAGES_MAX;
 use crate::queue::{Delivery, QueueEdit, QueueError, Queues};
 use crate::recovery::interrupt_open_runs_or_make_jobs;
 use crate::runs::ActiveRuns;
-use crate::store::{Chunk, QueuedMessage, Store, StoreError};
+use crate::store::{QueuedMessage, Store, StoreError};
 
 /// The log with its active runs, its queues and the agent.
 #[derive(Debug)]
@@ -274,9 +274,8 @@ async fn search_log_for_joined_message(
     let (name, mut next_seq) = (id.to_string(), 0);
     loop {
         let chunks = log.read(session, next_seq).await?;
-        let Some(end) = chunks.last().map(Chunk::next_seq) else { return Ok(false) };
-        let mut events =
-            chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)).flatten();
+        let Some(end) = chunks.last().map(|chunk| chunk.next_seq()) else { return Ok(false) };
+        let mut events = chunks.iter().flat_map(|chunk| chunk.records_from(next_seq)).flatten();
         if events.any(
             |record| matches!(&record.event, Event::PromptJoined { queued } if *queued == name),
         ) {

@@ -46,6 +46,10 @@ impl From<getrandom::Error> for StoreError {
 /// Consecutive records of one session as JSON lines, each with its newline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
+    /// Epoch of its writer: drawn at random whenever a run begins or a process first writes to a
+    /// session. Two records with the same number and epoch are the same, whatever was restored,
+    /// erased or lost in between.
+    pub epoch: u64,
     /// Sequence number of the first record.
     pub first: u64,
     /// Number of records.
@@ -230,8 +234,8 @@ pub trait CredentialStore: Send + Sync + 'static {
 
 /// Storage for logs, sessions, runs, queues and blobs.
 pub trait Store: Send + Sync + 'static {
-    /// Increases whenever the log may have lost its newest records.
-    fn epoch(&self) -> u32;
+    /// Increases whenever this process may have lost records that it has served.
+    fn reopen_count(&self) -> u32;
 
     /// Stores all batches or none. Returns once a crash of the process cannot lose them. Fails with
     /// `RunEnded` for a record of an ended run.
@@ -246,6 +250,9 @@ pub trait Store: Send + Sync + 'static {
         from: u64,
         bytes_max: usize,
     ) -> Result<Vec<Chunk>, StoreError>;
+
+    /// The epoch of one record. `None` if it does not exist.
+    fn record_epoch(&self, session: SessionId, seq: u64) -> Result<Option<u64>, StoreError>;
 
     /// Stores a new, empty session.
     fn create_session(&self, session: &Session) -> Result<(), StoreError>;

@@ -74,7 +74,7 @@ struct ViewColumn {
 impl ViewColumn {
     fn new(view: ViewName, thinking: Thinking) -> ViewColumn {
         let kind = StreamKind { format: FrameFormat::Patch, thinking, ..StreamKind::new(view) };
-        ViewColumn { view, encoder: Encoder::new(kind, SESSION_ID, 0) }
+        ViewColumn { view, encoder: Encoder::new(kind, SESSION_ID) }
     }
 }
 

@@ -15,7 +15,7 @@ use millpond_log::id::{OwnerId, QueuedId, SessionId};
 use millpond_log::queue::Delivery;
 use millpond_log::scheduler::Scheduler;
 use millpond_log::store::sqlite::{Durability, SqliteStore};
-use millpond_log::store::{Chunk, QueuedMessage, Session, Store};
+use millpond_log::store::{QueuedMessage, Session, Store};
 use millpond_terminal::output::RowOutput;
 use millpond_terminal::page_display::PageDisplay;
 use tokio::signal::unix::SignalKind;
@@ -126,7 +126,7 @@ async fn send_and_show_run(
             scheduler.runs.request_cancel(id.into());
         }
         let chunks = log.read(session, next_seq).await.map_err(|error| error.to_string())?;
-        for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {
+        for record in chunks.iter().flat_map(|chunk| chunk.records_from(next_seq)) {
             let record = record.map_err(|error| error.to_string())?;
             debug.print_view_patches_if_on(&record);
             view.apply(&record, &mut |patch| display.send_patch(patch));
@@ -134,7 +134,7 @@ async fn send_and_show_run(
                 outcome = Some(ending.outcome);
             }
         }
-        next_seq = chunks.last().map_or(next_seq, Chunk::next_seq);
+        next_seq = chunks.last().map_or(next_seq, |chunk| chunk.next_seq());
     }
     match display.finish() {
         // The reader of standard output has closed it.

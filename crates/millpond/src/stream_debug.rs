@@ -109,7 +109,7 @@ impl DebugOutput {
             return DebugOutput::Off;
         }
         let encoders = views.into_iter().map(|kind| {
-            Encoder::new(StreamKind { format: FrameFormat::Patch, ..kind }, SESSION_ID, 0)
+            Encoder::new(StreamKind { format: FrameFormat::Patch, ..kind }, SESSION_ID)
         });
         DebugOutput::On { views: encoders.collect() }
     }

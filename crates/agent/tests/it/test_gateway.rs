@@ -10,7 +10,7 @@ use millpond_agent::model::TokenRates;
 use millpond_agent::policy::ToolPolicies;
 use millpond_agent::provider::Provider;
 use millpond_agent::tools::{BuiltinTool, Toolbox, WorkingFolder};
-use millpond_engine::event::{Ending, Event, Image, Record};
+use millpond_engine::event::{Ending, Event, Image};
 use millpond_engine::ingest::DialectName;
 use millpond_engine::run::RunOptions;
 use millpond_log::agent::Agent;
@@ -179,13 +179,13 @@ impl TestGateway {
         let (mut events, mut next_seq, name) = (Vec::new(), 0, run.to_string());
         loop {
             let chunks = self.scheduler.log.read(self.session, next_seq).await.unwrap();
-            let Some(end) = chunks.last().map(millpond_log::store::Chunk::next_seq) else {
+            let Some(end) = chunks.last().map(|chunk| chunk.next_seq()) else {
                 return events;
             };
-            for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(next_seq)) {
-                let record: Record<'_> = record.unwrap();
+            for record in chunks.iter().flat_map(|chunk| chunk.records_from(next_seq)) {
+                let record = record.unwrap();
                 if record.run == name {
-                    events.push(record.event.into_owned());
+                    events.push(record.event.clone().into_owned());
                 }
             }
             next_seq = end;

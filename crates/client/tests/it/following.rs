@@ -63,7 +63,7 @@ fn record_run() -> Recorded {
 
 fn record_run_in(version: ProtocolVersion) -> Recorded {
     let kind = StreamKind { format: FrameFormat::Patch, ..StreamKind::new(ViewName::Transcript) };
-    let mut encoder = Encoder::new(kind, "s1", 0);
+    let mut encoder = Encoder::new(kind, "s1");
     let mut events = Vec::new();
     let mut keep = |frame: millpond_engine::wire::Frame<'_>| {
         let mut text = String::new();

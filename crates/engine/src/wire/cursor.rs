@@ -1,7 +1,8 @@
 //! Cursors: opaque resume tokens.
 //!
 //! A cursor is short because it is part of every frame: the stream kind, then the event's number in
-//! base 62, then what differs from the usual case.
+//! base 62, then what differs from the usual case. The cursor of a record in a log ends with the
+//! revision of the encoder and the record's epoch.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,8 +14,9 @@ use super::stream_kind::StreamKind;
 pub struct Cursor {
     /// Frames are only comparable within streams of one kind.
     pub kind: StreamKind,
-    /// Changes when the log may have lost its end.
-    pub epoch: u32,
+    /// Epoch of the record before the position: drawn anew by each writer, so that two records with
+    /// the same number and epoch are the same. 0 where no log is kept.
+    pub epoch: u64,
     /// Number of the event in the log.
     pub seq: u64,
     /// Number of that event's frames already sent.
@@ -32,6 +34,10 @@ impl fmt::Display for InvalidCursor {
 }
 
 impl std::error::Error for InvalidCursor {}
+
+/// Revision of the encoder: changes whenever the same record is cut into other frames than before.
+/// Cursors of other revisions are invalid.
+const ENCODER_REVISION: char = '1';
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -75,7 +81,8 @@ impl Cursor {
         }
         if self.epoch != 0 {
             out.push('~');
-            write_base62(self.epoch.into(), out);
+            out.push(ENCODER_REVISION);
+            write_base62(self.epoch, out);
         }
     }
 }
@@ -93,16 +100,16 @@ impl FromStr for Cursor {
 
     fn from_str(text: &str) -> Result<Cursor, InvalidCursor> {
         let (kind, rest) = StreamKind::parse_cursor_prefix(text).ok_or(InvalidCursor)?;
-        let (rest, epoch) = rest.split_once('~').unwrap_or((rest, "0"));
+        let (rest, epoch) = match rest.split_once('~') {
+            Some((rest, of_log)) => {
+                let epoch = of_log.strip_prefix(ENCODER_REVISION).ok_or(InvalidCursor)?;
+                (rest, parse_base62(epoch)?)
+            }
+            None => (rest, 0),
+        };
         let (seq, sent) = rest.split_once('.').unwrap_or((rest, "1"));
-        let small =
-            |text| parse_base62(text).and_then(|n| u32::try_from(n).map_err(|_| InvalidCursor));
-        Ok(Cursor {
-            kind,
-            epoch: small(epoch)?,
-            seq: parse_base62(seq)?,
-            frames_sent: small(sent)?,
-        })
+        let frames_sent = u32::try_from(parse_base62(sent)?).map_err(|_| InvalidCursor)?;
+        Ok(Cursor { kind, epoch, seq: parse_base62(seq)?, frames_sent })
     }
 }
 
@@ -134,7 +141,7 @@ mod tests {
         let mut words = std::collections::HashSet::new();
         for kind in all_kinds() {
             for seq in numbers {
-                for (sent, epoch) in [(0, 0), (1, 0), (2, 0), (u32::MAX, 0), (1, 1), (0, u32::MAX)]
+                for (sent, epoch) in [(0, 0), (1, 0), (2, 0), (u32::MAX, 0), (1, 1), (0, u64::MAX)]
                 {
                     let cursor = Cursor { kind, epoch, seq, frames_sent: sent };
                     let word = cursor.to_string();
@@ -154,7 +161,7 @@ mod tests {
         let unusual =
             StreamKind { format: FrameFormat::Patch, content: ContentMode::Delta, ..kind };
         let unusual = Cursor { kind: unusual, epoch: 3, seq: 5, frames_sent: 0 };
-        assert_eq!(unusual.to_string(), "L-d5.0~3");
+        assert_eq!(unusual.to_string(), "L-d5.0~13");
     }
 
     #[test]
@@ -175,7 +182,12 @@ mod tests {
             "l-d",
             "lzzzzzzzzzzzz",
             "l1.zzzzzzz",
-            "l1~zzzzzzz",
+            "l1~1",
+            "l1~13~13",
+            "l1~1zzzzzzzzzzzz",
+            // Of another revision.
+            "l1~3",
+            "l1~03",
             "é1",
         ] {
             let no = word.parse::<Cursor>().unwrap_err();

@@ -49,7 +49,8 @@ pub struct Encoder {
 #[derive(Clone, Debug)]
 struct FrameWriter {
     kind: StreamKind,
-    epoch: u32,
+    /// Epoch of the records that are pushed.
+    epoch: u64,
     /// JSON strings, because most frames contain them.
     session: String,
     run: String,
@@ -73,6 +74,7 @@ struct PendingAppend {
     text: String,
     seq: u64,
     sent: u32,
+    epoch: u64,
 }
 
 /// Item of a pending append: an existing one, or one that it starts.
@@ -108,7 +110,7 @@ fn accepts_later_appends(patch: &Patch<'_>, format: FrameFormat) -> bool {
 
 impl PendingAppend {
     /// Creates a pending append; `None` for other patches.
-    fn from_patch(patch: &Patch<'_>, seq: u64, sent: u32) -> Option<PendingAppend> {
+    fn from_patch(patch: &Patch<'_>, seq: u64, sent: u32, epoch: u64) -> Option<PendingAppend> {
         let (Patch::Append { key, text } | Patch::Next { key, text, .. }) = patch else {
             return None;
         };
@@ -117,24 +119,24 @@ impl PendingAppend {
         } else {
             PendingStart::ExistingItem
         };
-        Some(PendingAppend { key: *key, start, text: text.to_string(), seq, sent })
+        Some(PendingAppend { key: *key, start, text: text.to_string(), seq, sent, epoch })
     }
 
     /// Merges an append to the same item; returns false for other patches.
-    fn try_merge(&mut self, patch: &Patch<'_>, seq: u64, sent: u32) -> bool {
+    fn try_merge(&mut self, patch: &Patch<'_>, seq: u64, sent: u32, epoch: u64) -> bool {
         let Patch::Append { key, text } = patch else { return false };
         if *key != self.key {
             return false;
         }
         self.text.push_str(text);
-        (self.seq, self.sent) = (seq, sent);
+        (self.seq, self.sent, self.epoch) = (seq, sent, epoch);
         true
     }
 }
 
 impl Encoder {
     /// Creates an encoder before any record.
-    pub fn new(kind: StreamKind, session: &str, epoch: u32) -> Encoder {
+    pub fn new(kind: StreamKind, session: &str) -> Encoder {
         let encoding = match kind.format {
             FrameFormat::Native => FrameEncoding::Native(NativeFrames::default()),
             FrameFormat::Patch => FrameEncoding::Patch(PatchEncoder::default()),
@@ -143,7 +145,7 @@ impl Encoder {
         write_string(session, &mut quoted);
         let writer = FrameWriter {
             kind,
-            epoch,
+            epoch: 0,
             session: quoted,
             run: String::new(),
             page: Page::default(),
@@ -152,6 +154,16 @@ impl Encoder {
         };
         let view = View::new(kind.view, ViewOptions { thinking: kind.thinking });
         Encoder { view, writer, merging: Merging::Off, pending: None, merged_count: 0 }
+    }
+
+    /// Sets the epoch of the records that are pushed from now on.
+    pub fn set_epoch(&mut self, epoch: u64) {
+        self.writer.epoch = epoch;
+    }
+
+    /// Epoch of the records that are pushed.
+    pub fn epoch(&self) -> u64 {
+        self.writer.epoch
     }
 
     /// Merges appends to one item into one frame until another patch or [`Encoder::flush`].
@@ -190,17 +202,17 @@ impl Encoder {
     /// Applies a record and emits its frames.
     pub fn push(&mut self, record: &Record<'_>, out: &mut impl FnMut(Frame<'_>)) {
         let Encoder { view, writer, merging, pending, merged_count } = self;
-        let seq = record.seq;
+        let (seq, epoch) = (record.seq, writer.epoch);
         let mut sent = 0;
         view.apply(record, &mut |patch| {
             if *merging == Merging::UntilFlush && accepts_later_appends(&patch, writer.kind.format)
             {
                 sent += 1;
-                if pending.as_mut().is_some_and(|open| open.try_merge(&patch, seq, sent)) {
+                if pending.as_mut().is_some_and(|open| open.try_merge(&patch, seq, sent, epoch)) {
                     *merged_count += 1;
                 } else {
                     writer.emit_pending_append(pending, out);
-                    *pending = PendingAppend::from_patch(&patch, seq, sent);
+                    *pending = PendingAppend::from_patch(&patch, seq, sent, epoch);
                 }
                 writer.page.apply(&patch);
                 return;
@@ -269,14 +281,16 @@ impl FrameWriter {
         pending: &mut Option<PendingAppend>,
         out: &mut impl FnMut(Frame<'_>),
     ) {
-        if let Some(PendingAppend { key, start, text, seq, mut sent }) = pending.take() {
+        if let Some(PendingAppend { key, start, text, seq, mut sent, epoch }) = pending.take() {
             let text = Cow::Owned(text);
             let patch = match start {
                 PendingStart::ExistingItem => Patch::Append { key, text },
                 PendingStart::NewItem { at_ms } => Patch::Next { key, at_ms, text },
             };
             sent -= 1;
+            let epoch_of_new_records = std::mem::replace(&mut self.epoch, epoch);
             self.emit_patch_frames(&patch, seq, &mut sent, out);
+            self.epoch = epoch_of_new_records;
         }
     }
 

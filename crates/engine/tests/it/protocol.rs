@@ -109,7 +109,7 @@ fn x6_appends_in_a_row_are_one_frame_and_nothing_else_is() {
             let mut encoder = new_encoder(patch_stream_kind(view)).with_merging();
             let mut merged: Vec<String> = Vec::new();
             let mut ids = Vec::new();
-            let mut keep = |frame: millpond_engine::wire::Frame<'_>| {
+            let mut keep = |frame: Frame<'_>| {
                 merged.push(frame.data.to_owned());
                 ids.push(frame.id.to_string());
             };

@@ -46,7 +46,7 @@ pub(crate) fn to_records(kept: &RecordedEvents) -> Vec<Record<'static>> {
 
 /// An encoder for a test session.
 pub(crate) fn new_encoder(kind: StreamKind) -> Encoder {
-    Encoder::new(kind, "session", 0)
+    Encoder::new(kind, "session")
 }
 
 /// Encodes the records; returns the frames and the page.

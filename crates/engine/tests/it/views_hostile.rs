@@ -226,7 +226,7 @@ proptest! {
     #[test]
     fn x7_any_run_that_ends_ends_once_and_leaves_nothing_live(records in any_log()) {
         for view in ViewName::ALL {
-            let mut encoder = Encoder::new(patch_stream_kind(view), "session", 0);
+            let mut encoder = Encoder::new(patch_stream_kind(view), "session");
             let mut running = false;
             for record in &records {
                 let mut endings = 0;
@@ -250,7 +250,7 @@ proptest! {
     fn t2_what_is_settled_only_grows_and_never_changes(records in any_log()) {
         for kind in all_kinds() {
             let kind = StreamKind { format: FrameFormat::Patch, ..kind };
-            let mut encoder = Encoder::new(kind, "session", 0);
+            let mut encoder = Encoder::new(kind, "session");
             let mut before = Page::default();
             for record in &records {
                 encoder.push(record, &mut |_| {});

@@ -22,6 +22,7 @@ use crate::access::Caller;
 use crate::fold::Framing;
 use crate::gateway::Gateway;
 use crate::limits::{ALL_VIEWS_READERS_MAX, HEARTBEAT_EVERY};
+use millpond_log::LogEnd;
 use millpond_log::id::SessionId;
 use millpond_log::store::{Chunk, StoreError};
 
@@ -54,10 +55,9 @@ pub(super) async fn stream_all_views(
     })?;
     let last_event_id =
         headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
-    let epoch = gateway.log.store().epoch();
     let encoder = |view| {
         let kind = StreamKind { format: FrameFormat::Patch, ..StreamKind::new(view) };
-        (view, Encoder::new(kind, &session.to_string(), epoch))
+        (view, Encoder::new(kind, &session.to_string()))
     };
     let state = AllViewsStream {
         session,
@@ -83,7 +83,7 @@ struct AllViewsStream {
     next_seq: u64,
     /// Records before it were already sent; they are only folded.
     first_unsent_seq: u64,
-    log_end: watch::Receiver<u64>,
+    log_end: LogEnd,
     revocations: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     gateway: Arc<Gateway>,

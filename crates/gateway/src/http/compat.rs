@@ -12,7 +12,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use millpond_engine::event::{PromptOrigin, Record};
+use millpond_engine::event::PromptOrigin;
 
 use crate::compat::{Encoder, Protocol};
 use crate::gateway::Gateway;
@@ -133,8 +133,8 @@ async fn wait_and_encode_next<P: Protocol>(
         encoder.end_as_interrupted_unless_ended(&mut out);
         return true;
     };
-    for record in chunks.iter().flat_map(|chunk| chunk.parse_records_from(start_seq)) {
-        let Ok(record): Result<Record<'_>, _> = record else {
+    for record in chunks.iter().flat_map(|chunk| chunk.records_from(start_seq)) {
+        let Ok(record) = record else {
             encoder.end_as_interrupted_unless_ended(&mut out);
             return true;
         };

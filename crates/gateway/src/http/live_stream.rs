@@ -70,20 +70,16 @@ impl LiveStream {
             framing,
         };
         let cursor = last_id.or(query.cursor.as_deref()).filter(|text| !text.is_empty());
-        let (epoch, head) = (gateway.log.store().epoch(), session.head);
-        let start = Start::try_from_optional_cursor(cursor, topic, epoch, head);
-        // `Ok` if the stream resumes at the cursor.
-        let recovered = start.is_ok();
+        let start = match cursor {
+            None => query.parse_start_without_cursor()?,
+            Some(cursor) => Start::from_cursor(cursor, topic, &gateway.log).await?,
+        };
         let resume_frame = cursor.map(|_| {
-            let data = format!("{{\"recovered\":{recovered},\"epoch\":{epoch},\"head\":{head}}}");
+            let recovered = start != Start::Snapshot;
+            let data = format!("{{\"recovered\":{recovered},\"head\":{}}}", session.head);
             framing.format_event_without_cursor("stream", &data).into()
         });
-        let default_start = query.parse_start_without_cursor()?;
         let version = query.parse_protocol_version()?;
-        let start = match cursor {
-            None => default_start,
-            Some(_) => start.unwrap_or_else(|snapshot| snapshot),
-        };
         let transport = match framing {
             Framing::ServerSentEvents => Transport::ServerSentEvents,
             Framing::JsonLines => Transport::WebSocket,
@@ -219,6 +215,6 @@ fn close_reason(error: &ReadError) -> &'static str {
         ReadError::TooSlow => "too_slow",
         ReadError::Store(StoreError::NoSession(_)) => "deleted",
         ReadError::Store(StoreError::Damaged { .. }) => "damaged",
-        ReadError::Store(_) | ReadError::NewEpoch => "storage",
+        ReadError::Store(_) | ReadError::StoreReopened => "storage",
     }
 }

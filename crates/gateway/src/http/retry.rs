@@ -46,18 +46,18 @@ pub(super) async fn post_retry(
 async fn read_prompt_of_run(gateway: &Gateway, run: &RunRow) -> Result<Option<Prompt>, StoreError> {
     let name = run.id.to_string();
     let chunks = gateway.log.read(run.session, run.first).await?;
-    let records = chunks.iter().flat_map(|chunk| chunk.parse_records_from(run.first));
+    let records = chunks.iter().flat_map(|chunk| chunk.records_from(run.first));
     // The run of a message always begins with these two records.
     for record in records.flatten().filter(|record| record.run == name).take(2) {
-        match record.event {
+        match &record.event {
             Event::RunStarted { dialect, .. }
-                if dialect == "unknown" || dialect.parse::<DialectName>().is_ok() =>
+                if *dialect == "unknown" || dialect.parse::<DialectName>().is_ok() =>
             {
                 return Ok(None);
             }
             Event::PromptReceived { text, images, origin: PromptOrigin::Person } => {
-                let images = images.into_iter().map(Image::into_owned).collect();
-                return Ok(Some(Prompt { text: text.into_owned(), images }));
+                let images = images.iter().cloned().map(Image::into_owned).collect();
+                return Ok(Some(Prompt { text: text.to_string(), images }));
             }
             _ => {}
         }

@@ -168,7 +168,7 @@ pub(super) async fn get_snapshot(
         framing: Framing::JsonLines,
     };
     let version = query.parse_protocol_version()?;
-    let mut fold = Fold::new(topic, gateway.log.store().epoch()).with_merging();
+    let mut fold = Fold::new(topic, &gateway.log).with_merging();
     let (mut no_frames, range) = (String::new(), FrameRange::empty());
     while fold.read_and_encode_next_records(&gateway.log, &mut no_frames, range).await? {}
     let mut page = String::new();
@@ -205,7 +205,7 @@ pub(super) async fn get_log(
                 Ok(chunks) => chunks,
                 Err(error) => return Some((Err(std::io::Error::other(error)), (u64::MAX, None))),
             };
-            let end = chunks.last().map_or(u64::MAX, millpond_log::store::Chunk::next_seq);
+            let end = chunks.last().map_or(u64::MAX, |chunk| chunk.next_seq());
             let text: String = chunks.iter().map(|chunk| &*chunk.lines).collect();
             Some((Ok(Bytes::from(text)), (end, None)))
         }

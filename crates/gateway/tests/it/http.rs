@@ -6,6 +6,7 @@ mod all_views;
 mod attach;
 mod blobs;
 mod commands;
+mod cursor_epochs;
 mod endings;
 mod metrics;
 mod openapi;

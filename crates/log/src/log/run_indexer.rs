@@ -34,6 +34,13 @@ pub(super) enum BoundaryKind {
     Ended { outcome: Outcome, usage: TokenUsage },
 }
 
+impl IndexUpdate {
+    /// True if a run begins in the append.
+    pub(super) fn begins_run(&self) -> bool {
+        self.run_boundaries.iter().any(|(_, kind)| matches!(kind, BoundaryKind::Began))
+    }
+}
+
 impl RunIndexer {
     /// Applies the events of one append and returns the index entries.
     pub(super) fn apply_batch(&mut self, events: &[TimedEvent]) -> IndexUpdate {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use millpond_engine::event::{Event, Millis};
+use millpond_engine::event::{Event, Millis, Record};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::clock::now_ms;
+use crate::clock::{now_ms, random_epoch};
 use crate::id::SessionId;
 use crate::limits::COMMIT_RECORDS_MAX;
 use crate::store::{Batch, Chunk, RunBoundary, Store, StoreError};
@@ -24,7 +24,7 @@ pub(super) fn spawn_writer_thread(
     listeners: CommitListeners,
     commands: mpsc::Receiver<WriterCommand>,
 ) -> std::io::Result<JoinHandle<()>> {
-    let writer = LogWriter { store, listeners, cached_heads: HashMap::new() };
+    let writer = LogWriter { store, listeners, cached_ends: HashMap::new() };
     std::thread::Builder::new()
         .name("log-writer".to_owned())
         .spawn(move || writer.process_commands(commands))
@@ -35,11 +35,18 @@ struct LogWriter {
     store: Arc<dyn Store>,
     listeners: CommitListeners,
     /// Ends of the logs written so far.
-    cached_heads: HashMap<SessionId, u64>,
+    cached_ends: HashMap<SessionId, LogEnd>,
+}
+
+/// End of a log, and the epoch of what this process appends to it.
+#[derive(Clone, Copy)]
+struct LogEnd {
+    head: u64,
+    epoch: u64,
 }
 
 /// Cached log ends; the cache is cleared when there are more.
-const CACHED_HEADS_MAX: usize = 10_000;
+const CACHED_ENDS_MAX: usize = 10_000;
 
 impl LogWriter {
     fn process_commands(mut self, mut commands: mpsc::Receiver<WriterCommand>) {
@@ -58,16 +65,16 @@ impl LogWriter {
                 }
             }
             self.commit_group_or_each_and_reply(group);
-            if CACHED_HEADS_MAX < self.cached_heads.len() {
-                self.cached_heads.clear();
+            if CACHED_ENDS_MAX < self.cached_ends.len() {
+                self.cached_ends.clear();
             }
         }
     }
 
     /// Commits a group as one. If that fails, commits each append by itself, so that an invalid one
     /// does not affect the others.
-    fn commit_group_or_each_and_reply(&mut self, group: Vec<AppendRequest>) {
-        match self.try_commit_and_publish(&group) {
+    fn commit_group_or_each_and_reply(&mut self, mut group: Vec<AppendRequest>) {
+        match self.try_commit_and_publish(&mut group) {
             Ok(ends) => {
                 for (append, end) in group.into_iter().zip(ends) {
                     // The caller may have been dropped; the records are committed.
@@ -87,39 +94,52 @@ impl LogWriter {
         }
     }
 
-    /// Commits a group in one transaction. Returns the new log end of each append.
-    fn try_commit_and_publish(&mut self, group: &[AppendRequest]) -> Result<Vec<u64>, StoreError> {
-        let mut batches: Vec<BatchDraft> = Vec::new();
+    /// Commits a group in one transaction, sorted by session. Returns the new log end of each append.
+    fn try_commit_and_publish(
+        &mut self,
+        group: &mut [AppendRequest],
+    ) -> Result<Vec<u64>, StoreError> {
+        group.sort_by_key(|append| append.session);
+        let mut batches: Vec<Batch> = Vec::new();
         let mut ends = Vec::with_capacity(group.len());
-        for append in group {
-            if !batches.iter().any(|draft| draft.session == append.session) {
-                batches.push(BatchDraft::new(append.session, self.session_head(append.session)?));
-            }
-            for draft in batches.iter_mut().filter(|draft| draft.session == append.session) {
+        for appends in group.chunk_by(is_of_same_session) {
+            let Some(first) = appends.first() else { continue };
+            let mut draft = BatchDraft::new(first.session, self.log_end_or_new_epoch(first)?);
+            for append in appends {
                 draft.push_append(append)?;
                 ends.push(draft.end);
             }
+            batches.push(draft.into_batch());
         }
-        let batches: Vec<Batch> = batches.into_iter().map(BatchDraft::into_batch).collect();
         let started_at = Instant::now();
         if let Err(error) = self.store.append(&batches) {
             for batch in &batches {
-                self.cached_heads.remove(&batch.session);
+                self.cached_ends.remove(&batch.session);
             }
             return Err(error);
         }
-        self.publish_commit(batches, started_at.elapsed());
+        self.publish_commit(batches, group, started_at.elapsed());
         Ok(ends)
     }
 
-    /// Updates cached heads, tails and metrics after a commit, and notifies subscribers.
-    fn publish_commit(&mut self, batches: Vec<Batch>, duration: Duration) {
+    /// Updates cached ends, tails and metrics after a commit, and notifies subscribers. Takes the
+    /// events of the appends.
+    fn publish_commit(
+        &mut self,
+        batches: Vec<Batch>,
+        group: &mut [AppendRequest],
+        duration: Duration,
+    ) {
         let CommitListeners { tails, session_changes, metrics } = &self.listeners;
         metrics.record_commit(batches.iter().map(|batch| batch.chunk.len).sum(), duration);
-        tails.clear_if_new_epoch(self.store.epoch());
-        for batch in batches {
-            self.cached_heads.insert(batch.session, batch.chunk.next_seq());
-            tails.cache_chunk_and_notify(batch.session, batch.chunk);
+        tails.clear_if_reopened(self.store.reopen_count());
+        for (batch, appends) in batches.into_iter().zip(group.chunk_by_mut(is_of_same_session)) {
+            let first = batch.chunk.first;
+            let end = LogEnd { head: batch.chunk.next_seq(), epoch: batch.chunk.epoch };
+            self.cached_ends.insert(batch.session, end);
+            tails.cache_chunk_if_followed(batch.session, batch.chunk, || {
+                take_records(appends, first)
+            });
             for turn in &batch.run_boundaries {
                 session_changes.notify_changed(batch.session);
                 if let RunBoundary::Ended { run, outcome, .. } = turn {
@@ -130,18 +150,41 @@ impl LogWriter {
         }
     }
 
-    fn session_head(&self, session: SessionId) -> Result<u64, StoreError> {
-        if let Some(&head) = self.cached_heads.get(&session) {
-            return Ok(head);
+    /// The end of a log. Under a new epoch if it is not cached, or if a run begins: the session may
+    /// have been erased and created again.
+    fn log_end_or_new_epoch(&self, append: &AppendRequest) -> Result<LogEnd, StoreError> {
+        let session = append.session;
+        match self.cached_ends.get(&session) {
+            Some(end) if !append.index_update.begins_run() => Ok(*end),
+            Some(_) | None => {
+                let row = self.store.load_session_even_deleted(session)?;
+                let head = row.ok_or(StoreError::NoSession(session))?.head;
+                Ok(LogEnd { head, epoch: random_epoch()? })
+            }
         }
-        let session_row = self.store.load_session_even_deleted(session)?;
-        session_row.map(|session| session.head).ok_or(StoreError::NoSession(session))
     }
+}
+
+fn is_of_same_session(one: &AppendRequest, other: &AppendRequest) -> bool {
+    one.session == other.session
+}
+
+/// Takes the events of the appends, as records from `first` on.
+fn take_records(appends: &mut [AppendRequest], first: u64) -> Vec<Record<'static>> {
+    let events = appends.iter_mut().flat_map(|append| {
+        let run = append.run.to_string();
+        std::mem::take(&mut append.events).into_iter().map(move |event| (run.clone(), event))
+    });
+    (first..)
+        .zip(events)
+        .map(|(seq, (run, (at_ms, event)))| Record { seq, at_ms, run: run.into(), event })
+        .collect()
 }
 
 /// A batch being built.
 struct BatchDraft {
     session: SessionId,
+    epoch: u64,
     first: u64,
     end: u64,
     lines: String,
@@ -150,9 +193,16 @@ struct BatchDraft {
 }
 
 impl BatchDraft {
-    fn new(session: SessionId, head: u64) -> BatchDraft {
-        let (run_boundaries, texts) = (Vec::new(), Vec::new());
-        BatchDraft { session, first: head, end: head, lines: String::new(), run_boundaries, texts }
+    fn new(session: SessionId, LogEnd { head, epoch }: LogEnd) -> BatchDraft {
+        BatchDraft {
+            session,
+            epoch,
+            first: head,
+            end: head,
+            lines: String::new(),
+            run_boundaries: Vec::new(),
+            texts: Vec::new(),
+        }
     }
 
     fn push_append(&mut self, append: &AppendRequest) -> Result<(), StoreError> {
@@ -187,6 +237,7 @@ impl BatchDraft {
             session: self.session,
             at_ms: now_ms(),
             chunk: Chunk {
+                epoch: self.epoch,
                 first: self.first,
                 len: self.end - self.first,
                 lines: self.lines.into(),

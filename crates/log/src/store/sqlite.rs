@@ -68,8 +68,6 @@ pub type SyncFile = Arc<dyn Fn(&File) -> io::Result<()> + Send + Sync>;
 #[derive(Clone)]
 pub struct StoreOptions {
     pub durability: Durability,
-    /// Id of this boot of the machine. Without one, every unclean stop starts a new epoch.
-    pub boot_id: Option<String>,
     pub sync_file: SyncFile,
     pub sync_window: Duration,
     pub checkpoint_every: Duration,
@@ -77,12 +75,10 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Reads the machine's boot id and returns default options with this durability.
-    pub fn for_this_boot(durability: Durability) -> StoreOptions {
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+    /// Default options with this durability.
+    pub fn new(durability: Durability) -> StoreOptions {
         StoreOptions {
             durability,
-            boot_id: boot.map(|id| id.trim().to_owned()),
             sync_file: Arc::new(File::sync_data),
             sync_window: limits::SYNC_WINDOW,
             checkpoint_every: limits::CHECKPOINT_EVERY,
@@ -93,10 +89,7 @@ impl StoreOptions {
 
 impl fmt::Debug for StoreOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("durability", &self.durability)
-            .field("boot", &self.boot_id)
-            .finish_non_exhaustive()
+        f.debug_struct("Options").field("durability", &self.durability).finish_non_exhaustive()
     }
 }
 
@@ -114,7 +107,9 @@ pub struct SqliteStore {
 struct StoreCore {
     path: PathBuf,
     options: StoreOptions,
-    epoch: AtomicU32,
+    /// Epoch of all records from before version 4 of the schema.
+    old_rows_epoch: u64,
+    reopen_count: AtomicU32,
     /// `None` while the file cannot be reopened.
     writer: Mutex<Option<Connection>>,
     readers: ReaderPool,
@@ -133,7 +128,7 @@ impl SqliteStore {
 
     /// Opens the store in `dir` with default options, creating it if needed.
     pub fn open(dir: &Path, durability: Durability) -> Result<SqliteStore, StoreError> {
-        SqliteStore::open_or_create_with_options(dir, StoreOptions::for_this_boot(durability))
+        SqliteStore::open_or_create_with_options(dir, StoreOptions::new(durability))
     }
 
     /// Opens the store in `dir`, creating it if needed, and starts its threads.
@@ -145,16 +140,13 @@ impl SqliteStore {
         let path = dir.join(file::DATABASE_FILE_NAME);
         let mut writer = file::open_writer(&path, options.durability)?;
         file::migrate_schema(&mut writer)?;
-        let epoch = file::read_or_advance_epoch_marking_unclean(
-            &writer,
-            options.durability,
-            options.boot_id.as_deref(),
-        )?;
+        let old_rows_epoch = file::select_old_rows_epoch(&writer)?;
         let wal = file::open_wal_file_for_sync(&path)?;
         let core = Arc::new(StoreCore {
             readers: ReaderPool::new(path.clone()),
             signals: WorkerSignals::new(wal),
-            epoch: AtomicU32::new(epoch),
+            old_rows_epoch,
+            reopen_count: AtomicU32::new(0),
             writer: Mutex::new(Some(writer)),
             compact_lock: Mutex::new(()),
             path,
@@ -182,10 +174,10 @@ impl SqliteStore {
         sync::sync_wal_or_fail_store(&self.core)
     }
 
-    /// Reopens the file after a disk failure, under a new epoch. The sync thread also does this
-    /// from time to time.
-    pub fn reopen_under_new_epoch(&self) -> Result<u32, StoreError> {
-        sync::reopen_file_under_new_epoch(&self.core)
+    /// Reopens the file after a disk failure. The sync thread also does this from time to time.
+    /// Returns how often that was done.
+    pub fn reopen_file(&self) -> Result<u32, StoreError> {
+        sync::reopen_file(&self.core)
     }
 
     /// Checkpoints and truncates the write-ahead log. Returns true if it is empty now.
@@ -207,7 +199,7 @@ impl Drop for SqliteStore {
                 tracing::error!("store thread panicked");
             }
         }
-        if let Err(error) = self.core.close_and_mark_clean_unless_failed() {
+        if let Err(error) = self.core.close_unless_failed() {
             tracing::error!(%error, "store not closed cleanly");
         }
         // Unlocked explicitly: a child process being spawned may still hold the file.
@@ -218,6 +210,11 @@ impl Drop for SqliteStore {
 }
 
 impl StoreCore {
+    /// The epoch of a row with this column.
+    fn epoch_of_row(&self, epoch: u64) -> u64 {
+        if epoch == 0 { self.old_rows_epoch } else { epoch }
+    }
+
     /// Runs `work` in one write transaction.
     fn write_transaction<T>(
         &self,
@@ -250,11 +247,11 @@ impl StoreCore {
         StoreError::from(fault)
     }
 
-    fn close_and_mark_clean_unless_failed(&self) -> Result<(), StoreError> {
+    fn close_unless_failed(&self) -> Result<(), StoreError> {
         let mut writer = lock_ignoring_poison(&self.writer);
         match self.readers.run_with_readers_closed(|| writer.take()) {
             Some(writer) if self.signals.check_not_failed().is_ok() => {
-                Ok(file::mark_clean_checkpoint_and_close(writer)?)
+                Ok(file::checkpoint_and_close(writer)?)
             }
             Some(_) | None => Ok(()),
         }

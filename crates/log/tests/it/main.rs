@@ -7,5 +7,6 @@
     reason = "a test may fail, and says what it skips"
 )]
 
+mod log;
 mod store;
 mod support;

@@ -52,7 +52,7 @@ pub(crate) fn batch(session: u8, run: u8, first: u64, len: u64) -> Batch {
     Batch {
         session: session_id(session),
         at_ms: first,
-        chunk: Chunk { first, len, lines: lines.into() },
+        chunk: Chunk { epoch: 1, first, len, lines: lines.into() },
         run_boundaries: Vec::new(),
         searchable_texts: Vec::new(),
     }
@@ -70,7 +70,7 @@ pub(crate) fn ending_batch(session: u8, run: u8, seq: u64) -> Batch {
     let usage = TokenUsage { tokens_in: 10, tokens_out: 2, cost_micro_usd: 300 };
     let outcome = Outcome::Completed;
     Batch {
-        chunk: Chunk { first: seq, len: 1, lines: lines.into() },
+        chunk: Chunk { epoch: 1, first: seq, len: 1, lines: lines.into() },
         run_boundaries: vec![RunBoundary::Ended { run: run_id(run), seq, outcome, usage }],
         ..batch(session, run, seq, 0)
     }
@@ -79,11 +79,10 @@ pub(crate) fn ending_batch(session: u8, run: u8, seq: u64) -> Batch {
 /// Options without background work.
 pub(crate) fn options_without_background_work() -> StoreOptions {
     StoreOptions {
-        boot_id: Some("boot".to_owned()),
         sync_window: Duration::MAX,
         checkpoint_every: Duration::MAX,
         reopen_every: Duration::MAX,
-        ..StoreOptions::for_this_boot(Durability::Window)
+        ..StoreOptions::new(Durability::Window)
     }
 }
 

@@ -98,7 +98,6 @@ impl Printer {
             Encoder::new(
                 StreamKind { format: FrameFormat::Patch, ..args.stream_kind() },
                 SESSION_ID,
-                0,
             )
         };
         let mode = match args.resolve_output() {
@@ -112,7 +111,7 @@ impl Printer {
                 }
             }
             ShowOutput::Frames => {
-                let encoder = Encoder::new(args.stream_kind(), SESSION_ID, 0);
+                let encoder = Encoder::new(args.stream_kind(), SESSION_ID);
                 PrintMode::Frames { encoder, line: String::new() }
             }
             ShowOutput::Text if args.has_explicit_view() => PrintMode::Page { encoder: page() },

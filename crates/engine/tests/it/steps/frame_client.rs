@@ -25,7 +25,7 @@ pub(super) fn view_log(log: &Log) -> ViewResult {
 /// that joins later with a snapshot ends with the same page.
 pub(super) fn view_records(thinking: Thinking, records: &[Record<'_>]) -> ViewResult {
     let own = StreamKind { thinking, ..StreamKind::new(ViewName::Steps) };
-    let mut encoder = Encoder::new(own, "session", 0);
+    let mut encoder = Encoder::new(own, "session");
     let mut frames: Vec<(String, Value)> = Vec::new();
     for record in records {
         encoder.push(record, &mut |frame| {
@@ -46,7 +46,7 @@ pub(super) fn view_records(thinking: Thinking, records: &[Record<'_>]) -> ViewRe
 }
 
 fn check_late_readers(kind: StreamKind, records: &[Record<'_>], expected: &Page) {
-    let mut encoder = Encoder::new(kind, "session", 0);
+    let mut encoder = Encoder::new(kind, "session");
     let mut tails: Vec<Page> = vec![Page::default()];
     for (at, record) in records.iter().enumerate() {
         encoder.push(record, &mut |frame| {
@@ -69,7 +69,7 @@ fn check_late_readers(kind: StreamKind, records: &[Record<'_>], expected: &Page)
 }
 
 fn check_merged(kind: StreamKind, records: &[Record<'_>], expected: &FrameClient) {
-    let mut encoder = Encoder::new(kind, "session", 0).with_merging();
+    let mut encoder = Encoder::new(kind, "session").with_merging();
     let mut screen = FrameClient::default();
     let mut show = |event: &str, data: &str| {
         screen.apply_frame(event, &serde_json::from_str(data).unwrap());

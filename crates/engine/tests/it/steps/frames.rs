@@ -105,7 +105,7 @@ fn steps_s10_a_second_run_starts_with_nothing_of_the_first() {
         record.seq = records.len() as u64;
         records.push(record);
     }
-    let mut encoder = Encoder::new(StreamKind::new(ViewName::Steps), "session", 0);
+    let mut encoder = Encoder::new(StreamKind::new(ViewName::Steps), "session");
     let mut finalized: Vec<Value> = Vec::new();
     for record in &records {
         encoder.push(record, &mut |frame| {

@@ -192,7 +192,7 @@ fn encode_cpu_time(rounds: u32) -> Duration {
         log = log.output_and_succeed(step + 3, "z");
     }
     let read = || {
-        let mut encoder = Encoder::new(StreamKind::new(ViewName::Steps), "session", 0);
+        let mut encoder = Encoder::new(StreamKind::new(ViewName::Steps), "session");
         let start = ThreadTime::now();
         for record in &log.records {
             encoder.push(record, &mut |frame| {

@@ -181,7 +181,7 @@ fn steps_s2_no_status_line_stands_beside_the_text_of_a_round() {
         .end_round(0)
         .output_and_succeed(0, "y")
         .start_round(1);
-    let mut encoder = Encoder::new(StreamKind::new(ViewName::Steps), "session", 0);
+    let mut encoder = Encoder::new(StreamKind::new(ViewName::Steps), "session");
     for record in &log.records {
         encoder.push(record, &mut |_| {});
         let page = encoder.page();

@@ -108,8 +108,8 @@ fn transcript_t10_appends_that_are_merged_say_the_same() {
         encoder.flush(&mut take);
         items
     };
-    let single = told(Encoder::new(kind, "s", 0));
-    assert_eq!(single, told(Encoder::new(kind, "s", 0).with_merging()));
+    let single = told(Encoder::new(kind, "s"));
+    assert_eq!(single, told(Encoder::new(kind, "s").with_merging()));
     assert_eq!(single.into_values().collect::<Vec<_>>(), ["One and two\n", "ab"]);
 }
 

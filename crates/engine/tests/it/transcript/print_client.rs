@@ -40,7 +40,7 @@ impl PrintClient {
     pub(crate) fn with_thinking(thinking: Thinking) -> PrintClient {
         let kind = StreamKind { thinking, ..StreamKind::new(ViewName::Transcript) };
         PrintClient {
-            encoder: Encoder::new(kind, "session", 0),
+            encoder: Encoder::new(kind, "session"),
             view: View::new(ViewName::Transcript, ViewOptions { thinking }),
             seq: 0,
             messages: Vec::new(),

@@ -1,5 +1,7 @@
 //! Attaching to a long log costs bytes in proportion to its text.
 
+use std::fmt::Write;
+
 use millpond_engine::view::ViewName;
 use serde_json::json;
 
@@ -15,11 +17,11 @@ fn long_chat_stream() -> Vec<u8> {
     for _ in 0..DELTAS {
         let delta = json!({"id": "c1", "object": "chat.completion.chunk", "choices":
             [{"index": 0, "delta": {"content": DELTA}, "finish_reason": null}]});
-        stream.push_str(&format!("data: {delta}\n\n"));
+        write!(stream, "data: {delta}\n\n").unwrap();
     }
     let end = json!({"id": "c1", "object": "chat.completion.chunk", "choices":
         [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
-    stream.push_str(&format!("data: {end}\n\ndata: [DONE]\n\n"));
+    write!(stream, "data: {end}\n\ndata: [DONE]\n\n").unwrap();
     stream.into_bytes()
 }
 

@@ -40,7 +40,9 @@ async fn expected_frames(
     let log = gateway.get(&format!("/v1/sessions/{session}/log")).send().await.unwrap();
     let log = log.text().await.unwrap();
     assert_eq!(log.lines().count(), sink.0.len());
-    let mut encoder = Encoder::new(StreamKind::new(view), session, 0).with_merging();
+    let mut encoder = Encoder::new(StreamKind::new(view), session).with_merging();
+    let store = gateway.gateway.log.store();
+    encoder.set_epoch(store.record_epoch(session.parse().unwrap(), 0).unwrap().unwrap());
     let mut frames = Vec::new();
     let mut keep = |frame: Frame<'_>| {
         let (event, data) = (frame.event.to_owned(), frame.data.to_owned());

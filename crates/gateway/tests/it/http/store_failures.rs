@@ -135,7 +135,7 @@ async fn a_full_disk_fails_the_run_and_nothing_else_until_there_is_room() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_disk_that_fails_fails_the_run_and_cursors_are_not_trusted_afterwards() {
+async fn a_disk_that_fails_fails_the_run_and_closes_the_streams() {
     let sync_fails = Arc::new(AtomicBool::new(false));
     let sync_fails_reader = Arc::clone(&sync_fails);
     let sync = move |_: &File| {
@@ -148,12 +148,12 @@ async fn a_disk_that_fails_fails_the_run_and_cursors_are_not_trusted_afterwards(
     let options = StoreOptions {
         sync_file: Arc::new(sync),
         reopen_every: Duration::from_millis(20),
-        ..StoreOptions::for_this_boot(Durability::Window)
+        ..StoreOptions::new(Durability::Window)
     };
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let store = Arc::new(SqliteStore::open_or_create_with_options(folder.path(), options).unwrap());
     let gateway = start_gateway_on_store(Arc::clone(&store), folder, None, |_| ()).await;
-    let epoch = store.epoch();
+    let epoch = store.reopen_count();
     let (finished, open_session) = (gateway.new_session().await, gateway.new_session().await);
     gateway.ingest(&finished, read_fixture("anthropic/payload-per-line.jsonl")).await;
     let mut live = gateway.follow_stream(&finished, PATCH_QUERY, "").await;
@@ -171,15 +171,16 @@ async fn a_disk_that_fails_fails_the_run_and_cursors_are_not_trusted_afterwards(
 
     sync_fails.store(false, Ordering::Release);
     assert_recovered(&gateway, &open_session).await;
-    assert!(epoch < store.epoch());
+    assert!(epoch < store.reopen_count());
     // A reader that stayed connected cannot know either if its frames still exist.
     gateway.ingest(&finished, read_fixture("anthropic/payload-per-line.jsonl")).await;
     let closed = live.next_event().await.unwrap();
     assert_eq!((&*closed.event, &*closed.data), ("closed", "{\"reason\":\"storage\"}"));
     let mut events = gateway.follow_stream(&finished, PATCH_QUERY, &received[0].id).await;
     let resume_frame = events.next_event().await.unwrap();
-    assert!(resume_frame.data.contains("\"recovered\":false"), "{}", resume_frame.data);
-    assert_eq!(events.next_event().await.unwrap().event, "snapshot");
+    // This time nothing was lost.
+    assert!(resume_frame.data.contains("\"recovered\":true"), "{}", resume_frame.data);
+    assert_eq!(events.next_event().await.unwrap().id, received[1].id);
 }
 
 #[allow(clippy::ptr_arg, reason = "stands where `tear` does")]
@@ -258,7 +259,7 @@ fn open_run_batch(n: u8) -> Batch {
     Batch {
         session: session_id(n),
         at_ms: 0,
-        chunk: Chunk { first: 0, len: 1, lines: line(0, run, started).into() },
+        chunk: Chunk { epoch: 1, first: 0, len: 1, lines: line(0, run, started).into() },
         run_boundaries: vec![RunBoundary::Began { run, seq: 0 }],
         searchable_texts: Vec::new(),
     }

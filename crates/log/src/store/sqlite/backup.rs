@@ -11,9 +11,6 @@ use super::fault::{Fault, failed_fault};
 use super::{SqliteStore, file};
 use crate::store::StoreError;
 
-/// How far the epoch of a copy may be ahead of the original's.
-const EPOCHS_AHEAD_MAX: u32 = 1 << 16;
-
 impl SqliteStore {
     /// Copies the store as of now into a new file; appends continue meanwhile. To restore, put the
     /// copy into an empty data directory under the database's name.
@@ -61,12 +58,12 @@ fn copy_via_partial_file(
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(partial).map_err(to_error)?;
-    copy_pages_under_new_epoch(source, partial)?;
+    copy_pages(source, partial)?;
     File::open(partial).and_then(|file| file.sync_all()).map_err(to_error)?;
     fs::rename(partial, target).map_err(to_error)
 }
 
-fn copy_pages_under_new_epoch(source: &Connection, partial: &Path) -> Result<(), Fault> {
+fn copy_pages(source: &Connection, partial: &Path) -> Result<(), Fault> {
     let mut target = Connection::open(partial)?;
     // In a single step: a commit between two steps would restart the copy.
     let step = Backup::new(source, &mut target)?.step(-1)?;
@@ -74,16 +71,5 @@ fn copy_pages_under_new_epoch(source: &Connection, partial: &Path) -> Result<(),
         return Err(failed_fault("the copy is locked by another program"));
     }
     target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
-    let epoch: u32 = target.query_row("SELECT epoch FROM meta", [], |row| row.get(0))?;
-    // The original continues and may increase its epoch as well; the two must differ.
-    let mut random = [0; 4];
-    getrandom::fill(&mut random).map_err(|error| failed_fault(error.to_string()))?;
-    let epochs_ahead = 1 + u32::from_le_bytes(random) % EPOCHS_AHEAD_MAX;
-    file::set_full_sync_and_write_meta(
-        &target,
-        epoch.saturating_add(epochs_ahead),
-        "a copy",
-        file::StopState::Clean,
-    )?;
     target.close().map_err(|(_, error)| Fault::from(error))
 }

@@ -46,7 +46,7 @@ fn verify_and_copy_chunk_rows(
     target: (i64, SessionId),
     end: u64,
 ) -> Result<(), Fault> {
-    let sql = "SELECT first, len, crc, bytes FROM chunks WHERE session = ?1 AND first < ?2
+    let sql = "SELECT first, len, crc, bytes, epoch FROM chunks WHERE session = ?1 AND first < ?2
          ORDER BY first";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found = statement.query((source.0, end))?;
@@ -64,7 +64,7 @@ fn verify_and_copy_chunk_rows(
             connection,
             target.0,
             target.1,
-            &Chunk { first: row.first, len, lines },
+            &Chunk { epoch: row.epoch, first: row.first, len, lines },
         )?;
         next += len;
     }

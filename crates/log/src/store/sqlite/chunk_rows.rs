@@ -15,12 +15,14 @@ const MISSING_RECORD: &str = "missing";
 const BEYOND_HEAD: &str = "beyond the end of its log";
 
 /// Columns of a `ChunkRow`.
-pub(super) const CHUNK_COLUMNS: &str = "first, len, crc, bytes";
+pub(super) const CHUNK_COLUMNS: &str = "first, len, crc, bytes, epoch";
 
 /// A row as read, not verified yet.
 pub(super) struct ChunkRow<'a> {
     pub(super) first: u64,
     pub(super) len: u64,
+    /// 0 in rows from before there were epochs.
+    pub(super) epoch: u64,
     crc: u32,
     bytes: &'a [u8],
 }
@@ -28,12 +30,14 @@ pub(super) struct ChunkRow<'a> {
 impl<'a> ChunkRow<'a> {
     pub(super) fn from_row(row: &'a Row<'_>) -> rusqlite::Result<ChunkRow<'a>> {
         let bytes = row.get_ref(3)?.as_blob()?;
-        Ok(ChunkRow { first: row.get(0)?, len: row.get(1)?, crc: row.get(2)?, bytes })
+        let (first, len, crc, epoch) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(4)?);
+        Ok(ChunkRow { first, len, epoch, crc, bytes })
     }
 
     /// Verifies the row and returns its text, or what is wrong with it.
     pub(super) fn verified_lines(&self, session: SessionId) -> Result<&'a str, &'static str> {
-        if chunk_checksum(session, self.first, self.len, self.bytes) != self.crc {
+        let ChunkRow { first, len, epoch, bytes, .. } = *self;
+        if chunk_checksum(session, first, len, epoch, bytes) != self.crc {
             return Err("checksum mismatch");
         }
         let text = std::str::from_utf8(self.bytes).map_err(|_| "not valid UTF-8")?;
@@ -44,12 +48,15 @@ impl<'a> ChunkRow<'a> {
     }
 }
 
-fn chunk_checksum(session: SessionId, first: u64, len: u64, bytes: &[u8]) -> u32 {
+fn chunk_checksum(session: SessionId, first: u64, len: u64, epoch: u64, bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&session.to_bytes());
     hasher.update(&first.to_be_bytes());
     hasher.update(&len.to_be_bytes());
     hasher.update(bytes);
+    if epoch != 0 {
+        hasher.update(&epoch.to_be_bytes());
+    }
     hasher.finalize()
 }
 
@@ -98,16 +105,31 @@ pub(super) fn insert_chunk(
     chunk: &Chunk,
 ) -> Result<(), Fault> {
     let bytes = chunk.lines.as_bytes();
-    let crc = chunk_checksum(session, chunk.first, chunk.len, bytes);
-    connection
-        .prepare_cached(
-            "INSERT INTO chunks (session, first, len, crc, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
-        .execute((key, chunk.first, chunk.len, crc, bytes))?;
+    let Chunk { first, len, epoch, .. } = *chunk;
+    let crc = chunk_checksum(session, first, len, epoch, bytes);
+    let sql = "INSERT INTO chunks (session, first, len, crc, bytes, epoch)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    connection.prepare_cached(sql)?.execute((key, first, len, crc, bytes, epoch))?;
     Ok(())
 }
 
-/// Reads the records from `from` on, about `bytes_max` of them.
+/// The epoch of one record, as its row has it. `None` if it does not exist.
+pub(super) fn select_record_epoch(
+    connection: &Connection,
+    session: SessionId,
+    seq: u64,
+) -> Result<Option<u64>, Fault> {
+    let Some(position) = find_session_position(connection, session)? else { return Ok(None) };
+    let sql = "SELECT first + len, epoch FROM chunks WHERE session = ?1 AND first <= ?2
+         ORDER BY first DESC LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let row: Option<(u64, u64)> = statement
+        .query_row((position.key, seq), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(row.filter(|(end, _)| seq < position.head.min(*end)).map(|(_, epoch)| epoch))
+}
+
+/// Reads the records from `from` on, about `bytes_max` of them. Epochs are as in the rows.
 pub(super) fn read_chunks_up_to_damage(
     connection: &Connection,
     session: SessionId,
@@ -153,7 +175,7 @@ pub(super) const FIRST_CHUNK_SQL: &str =
     ORDER BY first DESC LIMIT 1";
 
 /// Selects chunks from there on.
-pub(super) const CHUNKS_FROM_SQL: &str = "SELECT first, len, crc, bytes FROM chunks
+pub(super) const CHUNKS_FROM_SQL: &str = "SELECT first, len, crc, bytes, epoch FROM chunks
     WHERE session = ?1 AND first >= ?2 ORDER BY first";
 
 /// Reads consecutive rows and merges them into chunks.
@@ -163,6 +185,7 @@ struct ChunkReader {
     chunks: Vec<Chunk>,
     /// First record of the chunk being built.
     chunk_first: u64,
+    epoch: u64,
     lines: String,
     /// Sequence number that must come next.
     next_seq: u64,
@@ -172,7 +195,8 @@ struct ChunkReader {
 impl ChunkReader {
     fn new(session: SessionId, bytes_max: usize) -> ChunkReader {
         let (chunks, lines) = (Vec::new(), String::new());
-        ChunkReader { session, bytes_max, chunks, chunk_first: 0, lines, next_seq: 0, bytes: 0 }
+        let (chunk_first, epoch, next_seq) = (0, 0, 0);
+        ChunkReader { session, bytes_max, chunks, chunk_first, epoch, lines, next_seq, bytes: 0 }
     }
 
     fn read_rows(
@@ -204,7 +228,7 @@ impl ChunkReader {
             if chunk_row.first + chunk_row.len > position.head {
                 return Err(damaged_fault(self.session, position.head, BEYOND_HEAD));
             }
-            self.push_lines(chunk_row.len, text);
+            self.push_lines(&chunk_row, text);
             if self.bytes >= self.bytes_max {
                 return Ok(());
             }
@@ -215,12 +239,14 @@ impl ChunkReader {
         Err(damaged_fault(self.session, self.next_seq, MISSING_RECORD))
     }
 
-    fn push_lines(&mut self, len: u64, text: &str) {
-        if !self.lines.is_empty() && self.lines.len() + text.len() > CHUNK_BYTES_MAX {
+    fn push_lines(&mut self, row: &ChunkRow<'_>, text: &str) {
+        let is_too_long = self.lines.len() + text.len() > CHUNK_BYTES_MAX;
+        if !self.lines.is_empty() && (is_too_long || self.epoch != row.epoch) {
             self.finish_chunk();
         }
+        self.epoch = row.epoch;
         self.lines.push_str(text);
-        self.next_seq += len;
+        self.next_seq += row.len;
         self.bytes += text.len();
     }
 
@@ -228,6 +254,7 @@ impl ChunkReader {
         let lines: Arc<str> = Arc::from(&*self.lines);
         self.lines.clear();
         self.chunks.push(Chunk {
+            epoch: self.epoch,
             first: self.chunk_first,
             len: self.next_seq - self.chunk_first,
             lines,

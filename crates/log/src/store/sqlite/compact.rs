@@ -83,7 +83,7 @@ fn plan_merged_rows(
     run: &UncompactedRun,
     from: u64,
 ) -> Result<MergePlan, Fault> {
-    let sql = "SELECT first, len, crc, bytes FROM chunks
+    let sql = "SELECT first, len, crc, bytes, epoch FROM chunks
          WHERE session = ?1 AND first >= ?2 AND first < ?3 ORDER BY first";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found = statement.query((run.session_key, from, run.end))?;
@@ -102,7 +102,7 @@ fn plan_merged_rows(
             plan.next_seq = Some(row.first);
             break;
         }
-        if builder.lines.len() + lines.len() > CHUNK_BYTES_MAX {
+        if builder.epoch != row.epoch || builder.lines.len() + lines.len() > CHUNK_BYTES_MAX {
             plan.merged_rows.extend(builder.reset_and_take_if_merged());
         }
         builder.push_row(&row, lines);
@@ -117,6 +117,7 @@ fn plan_merged_rows(
 struct RowBuilder {
     first: u64,
     len: u64,
+    epoch: u64,
     lines: String,
     source_rows: usize,
 }
@@ -128,7 +129,7 @@ impl RowBuilder {
 
     fn push_row(&mut self, row: &ChunkRow<'_>, lines: &str) {
         if self.source_rows == 0 {
-            self.first = row.first;
+            (self.first, self.epoch) = (row.first, row.epoch);
         }
         self.len += row.len;
         self.lines.push_str(lines);
@@ -137,8 +138,8 @@ impl RowBuilder {
 
     /// Empties the builder and returns the merged row. `None` if there are no two source rows.
     fn reset_and_take_if_merged(&mut self) -> Option<MergedRow> {
-        let RowBuilder { first, len, lines, source_rows: rows } = std::mem::take(self);
-        let chunk = Chunk { first, len, lines: lines.into() };
+        let RowBuilder { first, len, epoch, lines, source_rows: rows } = std::mem::take(self);
+        let chunk = Chunk { epoch, first, len, lines: lines.into() };
         (rows > 1).then_some(MergedRow { chunk, source_rows: rows })
     }
 }

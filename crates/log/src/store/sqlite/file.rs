@@ -1,6 +1,4 @@
-//! The database file and its directory: opening, locking, schema migrations, epochs.
-//!
-//! Invariant: a new epoch is synced to disk before anything is served under it.
+//! The database file and its directory: opening, locking, schema migrations.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -18,8 +16,12 @@ use crate::store::StoreError;
 pub(super) const DATABASE_FILE_NAME: &str = "millpond.db";
 
 /// Each migrates the previous version to its own. Never changed once released.
-const MIGRATIONS: [&str; 3] =
-    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// Locks the directory for this process. Creates it and an empty database file if needed.
 pub(super) fn create_and_lock_directory(dir: &Path) -> Result<File, StoreError> {
@@ -129,64 +131,15 @@ pub(super) fn migrate_schema(connection: &mut Connection) -> Result<(), Fault> {
     Ok(transaction.commit()?)
 }
 
-/// Reads the epoch, increases it after an unclean stop of another boot, and marks the store as not
-/// cleanly stopped.
-pub(super) fn read_or_advance_epoch_marking_unclean(
-    connection: &Connection,
-    durability: Durability,
-    boot: Option<&str>,
-) -> Result<u32, Fault> {
-    let (epoch, last_boot, clean): (u32, String, bool) =
-        connection.query_row("SELECT epoch, boot, clean FROM meta", [], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?;
-    let is_complete = clean || boot == Some(&*last_boot);
-    let epoch = if is_complete { epoch } else { epoch + 1 };
-    set_full_sync_and_write_meta(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
-    set_synchronous(connection, durability)?;
-    Ok(epoch)
+/// The epoch of all records from before version 4 of the schema.
+pub(super) fn select_old_rows_epoch(connection: &Connection) -> Result<u64, Fault> {
+    Ok(connection.query_row("SELECT old_rows_epoch FROM meta", [], |row| row.get(0))?)
 }
 
-/// Writes a new epoch after the file was reopened.
-pub(super) fn write_epoch_and_mark_unclean(
-    connection: &Connection,
-    durability: Durability,
-    epoch: u32,
-    boot: Option<&str>,
-) -> Result<(), Fault> {
-    set_full_sync_and_write_meta(connection, epoch, boot.unwrap_or_default(), StopState::Unclean)?;
-    set_synchronous(connection, durability)
-}
-
-/// Marks the store as cleanly stopped and closes it.
-pub(super) fn mark_clean_checkpoint_and_close(connection: Connection) -> Result<(), Fault> {
-    let (epoch, boot): (u32, String) =
-        connection
-            .query_row("SELECT epoch, boot FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    set_full_sync_and_write_meta(&connection, epoch, &boot, StopState::Clean)?;
+/// Copies the write-ahead log into the database and closes it.
+pub(super) fn checkpoint_and_close(connection: Connection) -> Result<(), Fault> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.close().map_err(|(_, error)| Fault::from(error))
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum StopState {
-    Clean,
-    Unclean,
-}
-
-/// Writes epoch, boot id and stop state. Leaves the connection at full durability.
-pub(super) fn set_full_sync_and_write_meta(
-    connection: &Connection,
-    epoch: u32,
-    boot: &str,
-    stop: StopState,
-) -> Result<(), Fault> {
-    set_synchronous(connection, Durability::Full)?;
-    connection.execute(
-        "UPDATE meta SET epoch = ?1, boot = ?2, clean = ?3",
-        (epoch, boot, stop == StopState::Clean),
-    )?;
-    Ok(())
 }
 
 /// Opens the write-ahead log for syncing. It stays the same file while the store is open.

@@ -15,6 +15,7 @@ use super::check::{
 };
 use super::fault::{Fault, failed_fault};
 use super::{SqliteStore, chunk_rows, runs};
+use crate::clock::random_epoch;
 use crate::limits::REPAIRED_GAP_RECORDS_MAX;
 use crate::store::{Chunk, RunRow, StoreError};
 
@@ -111,8 +112,8 @@ fn repair_session(connection: &Connection, scan: &LogScan) -> Result<u64, Fault>
 fn move_damaged_rows(connection: &Connection, scan: &LogScan) -> Result<(), Fault> {
     for first in &scan.bad_rows {
         connection.execute(
-            "INSERT INTO damaged (session, first, len, crc, bytes)
-             SELECT session, first, len, crc, bytes FROM chunks WHERE session = ?1 AND first = ?2",
+            "INSERT INTO damaged (session, first, len, crc, bytes, epoch)
+             SELECT session, first, len, crc, bytes, epoch FROM chunks WHERE session = ?1 AND first = ?2",
             (scan.key, first),
         )?;
         connection
@@ -129,6 +130,7 @@ fn fill_gap(
     first: u64,
     end: u64,
 ) -> Result<(), Fault> {
+    let epoch = random_epoch().map_err(StoreError::from)?;
     let mut row_start = first;
     while row_start < end {
         let row_end = end.min(row_start + FILLED_ROW_RECORDS_MAX);
@@ -147,7 +149,8 @@ fn fill_gap(
             lines.push_str(&line);
             lines.push('\n');
         }
-        let chunk = Chunk { first: row_start, len: row_end - row_start, lines: lines.into() };
+        let len = row_end - row_start;
+        let chunk = Chunk { epoch, first: row_start, len, lines: lines.into() };
         chunk_rows::insert_chunk(connection, scan.key, scan.session, &chunk)?;
         row_start = row_end;
     }

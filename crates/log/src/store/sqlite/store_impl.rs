@@ -15,8 +15,8 @@ use crate::store::{
 type StoreResult<T> = Result<T, StoreError>;
 
 impl Store for SqliteStore {
-    fn epoch(&self) -> u32 {
-        self.core.epoch.load(Ordering::Acquire)
+    fn reopen_count(&self) -> u32 {
+        self.core.reopen_count.load(Ordering::Acquire)
     }
 
     fn append(&self, batches: &[Batch]) -> StoreResult<()> {
@@ -30,9 +30,20 @@ impl Store for SqliteStore {
     }
 
     fn read(&self, session: SessionId, from: u64, bytes_max: usize) -> StoreResult<Vec<Chunk>> {
-        self.core.read_transaction(|file| {
+        let mut chunks = self.core.read_transaction(|file| {
             chunk_rows::read_chunks_up_to_damage(file, session, from, bytes_max)
-        })
+        })?;
+        for chunk in &mut chunks {
+            chunk.epoch = self.core.epoch_of_row(chunk.epoch);
+        }
+        Ok(chunks)
+    }
+
+    fn record_epoch(&self, session: SessionId, seq: u64) -> StoreResult<Option<u64>> {
+        let epoch = self
+            .core
+            .read_transaction(|file| chunk_rows::select_record_epoch(file, session, seq))?;
+        Ok(epoch.map(|epoch| self.core.epoch_of_row(epoch)))
     }
 
     fn create_session(&self, session: &Session) -> StoreResult<()> {

@@ -52,7 +52,7 @@ fn next_batch(
         boundaries.push(RunBoundary::Ended { run, seq: last, outcome, usage: used });
         *open_run = None;
     }
-    let chunk = Chunk { first: head, len, lines: lines.into() };
+    let chunk = Chunk { epoch: 1, first: head, len, lines: lines.into() };
     Batch {
         chunk,
         run_boundaries: boundaries,

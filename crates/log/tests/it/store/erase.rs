@@ -23,7 +23,7 @@ fn fill_with_canary(store: &SqliteStore, n: u8, blob: &[u8]) {
     store.create_session(&Session { title: format!("About {CANARY}"), ..session(n) }).unwrap();
     for first in 0..40 {
         let lines = line(first, run_id(n), text_event(&format!("{CANARY} {first}")));
-        let chunk = Chunk { first, len: 1, lines: lines.into() };
+        let chunk = Chunk { epoch: 1, first, len: 1, lines: lines.into() };
         let texts = vec![format!("{CANARY}{first} and {CANARY}")];
         let turns =
             if first == 0 { beginning_batch(n, n, 0, 1).run_boundaries } else { Vec::new() };

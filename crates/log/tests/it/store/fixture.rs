@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 
-const SCHEMA_VERSION: u32 = 3;
+const SCHEMA_VERSION: u32 = 4;
 
 fn fixture_path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -121,6 +121,7 @@ fn what_every_version_wrote_is_read_back_exactly() {
             std::fs::read_to_string(fixture_path(&format!("store-{version}.txt"))).unwrap();
         assert_eq!(dump_store(&store), expected, "version {version}");
         assert!(store.check().unwrap().is_sound(), "version {version}");
+        assert_ne!(store.record_epoch(session_id(1), 0), Ok(Some(0)), "version {version}");
         store.append(&[batch(2, 2, 4, 1)]).unwrap();
     }
 }

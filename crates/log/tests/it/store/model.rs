@@ -262,8 +262,8 @@ fn apply_command(
         StoreCommand::Checkpoint => assert!(store.try_checkpoint_and_truncate_wal().is_ok()),
         StoreCommand::Restart => return test_store.reopen(),
         StoreCommand::BreakAndReopen => {
-            let epoch = store.epoch();
-            assert_eq!(store.reopen_under_new_epoch(), Ok(epoch + 1));
+            let reopened = store.reopen_count();
+            assert_eq!(store.reopen_file(), Ok(reopened + 1));
         }
     }
     test_store
