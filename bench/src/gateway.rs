@@ -4,6 +4,7 @@
 mod attach;
 mod fanout;
 mod idle;
+mod ingest;
 mod latency;
 mod load;
 mod process;
@@ -35,6 +36,13 @@ pub(crate) enum GatewayBench {
         #[arg(long, default_value_t = 10)]
         seconds: u64,
         #[arg(long, default_value_t = 2)]
+        repeats: usize,
+    },
+    /// Measure CPU per delta of an ingested stream, with no reader, one, and one in each view
+    Ingest {
+        #[arg(long, default_value_t = 100_000)]
+        deltas: usize,
+        #[arg(long, default_value_t = 3)]
         repeats: usize,
     },
     /// Measure the memory per reader of an idle stream
@@ -87,6 +95,9 @@ pub(crate) fn run_gateway_bench(what: GatewayBench) -> io::Result<()> {
             }
             GatewayBench::Slow { readers, seconds, repeats } => {
                 fanout::run_stalled_readers_bench(readers, seconds, repeats).await
+            }
+            GatewayBench::Ingest { deltas, repeats } => {
+                ingest::run_ingest_bench(deltas, repeats).await
             }
             GatewayBench::Idle { readers } => idle::run_idle_bench(readers).await,
             GatewayBench::Attach { repeats } => attach::run_attach_bench(repeats).await,

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use millpond_gateway::access::{OriginPolicy, Scheme};
 use millpond_gateway::channel::Channels;
 use millpond_gateway::gateway::Gateway;
-use millpond_log::id::OwnerId;
+use millpond_log::id::{OwnerId, RunId};
 use millpond_log::store::sqlite::{Durability, SqliteStore};
 use millpond_log::store::{Batch, Chunk, Session, Store};
 use tokio::net::TcpListener;
@@ -142,6 +142,7 @@ fn store_sample_session(
     let chunk = Chunk { epoch: 1, first: 0, len: 20, lines: lines.into() };
     store.append(&[Batch {
         session: session.id,
+        run: RunId::new(n, [0; 10]),
         at_ms: n,
         chunk,
         run_boundaries: Vec::new(),

@@ -50,6 +50,7 @@ fn batch(n: u64, first: u64, len: u64) -> Batch {
     let chunk = Chunk { epoch: 1, first, len, lines: lines.into() };
     Batch {
         session: session_id(n),
+        run,
         at_ms: first,
         chunk,
         run_boundaries: Vec::new(),

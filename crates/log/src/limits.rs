@@ -21,7 +21,7 @@ pub const CHECKPOINT_EVERY: Duration = Duration::from_millis(250);
 pub const READ_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes of recent records cached per session for its readers.
-pub const TAIL_BYTES_MAX: usize = 256 << 10;
+pub const TAIL_BYTES_MAX: usize = 8 << 20;
 
 /// Bytes of recent records cached for all sessions.
 pub const TAILS_BYTES_MAX: usize = 64 << 20;

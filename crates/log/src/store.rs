@@ -73,24 +73,25 @@ impl Chunk {
     }
 }
 
-/// Records that one append adds to one session.
+/// Records that one append adds to one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     pub session: SessionId,
+    pub run: RunId,
     /// Time of the append. A batch with a run boundary moves its session to the top of the list.
     pub at_ms: Millis,
     pub chunk: Chunk,
-    /// Runs that begin and end in it, in order.
+    /// Beginning and end of the run, as far as they are in it. No record follows the end.
     pub run_boundaries: Vec<RunBoundary>,
     /// Visible texts to index for search.
     pub searchable_texts: Vec<String>,
 }
 
-/// Beginning or end of a run in a batch.
+/// Beginning or end of the run of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunBoundary {
-    Began { run: RunId, seq: u64 },
-    Ended { run: RunId, seq: u64, outcome: Outcome, usage: TokenUsage },
+    Began { seq: u64 },
+    Ended { seq: u64, outcome: Outcome, usage: TokenUsage },
 }
 
 /// Tokens and cost of one run, or of several.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::clock::{now_ms, random_epoch};
-use crate::id::SessionId;
+use crate::id::{RunId, SessionId};
 use crate::limits::COMMIT_RECORDS_MAX;
 use crate::store::{Batch, Chunk, RunBoundary, Store, StoreError};
 
@@ -94,7 +94,8 @@ impl LogWriter {
         }
     }
 
-    /// Commits a group in one transaction, sorted by session. Returns the new log end of each append.
+    /// Commits a group in one transaction, sorted by session, with one batch for each run. Returns
+    /// the new log end of each append.
     fn try_commit_and_publish(
         &mut self,
         group: &mut [AppendRequest],
@@ -102,9 +103,12 @@ impl LogWriter {
         group.sort_by_key(|append| append.session);
         let mut batches: Vec<Batch> = Vec::new();
         let mut ends = Vec::with_capacity(group.len());
-        for appends in group.chunk_by(is_of_same_session) {
+        for appends in group.chunk_by(is_of_same_run) {
             let Some(first) = appends.first() else { continue };
-            let mut draft = BatchDraft::new(first.session, self.log_end_or_new_epoch(first)?);
+            let previous = batches.last().filter(|batch| batch.session == first.session);
+            let mut end = self.log_end_or_new_epoch(first)?;
+            end.head = previous.map_or(end.head, |batch| batch.chunk.next_seq());
+            let mut draft = BatchDraft::new(first.session, first.run, end);
             for append in appends {
                 draft.push_append(append)?;
                 ends.push(draft.end);
@@ -133,7 +137,7 @@ impl LogWriter {
         let CommitListeners { tails, session_changes, metrics } = &self.listeners;
         metrics.record_commit(batches.iter().map(|batch| batch.chunk.len).sum(), duration);
         tails.clear_if_reopened(self.store.reopen_count());
-        for (batch, appends) in batches.into_iter().zip(group.chunk_by_mut(is_of_same_session)) {
+        for (batch, appends) in batches.into_iter().zip(group.chunk_by_mut(is_of_same_run)) {
             let first = batch.chunk.first;
             let end = LogEnd { head: batch.chunk.next_seq(), epoch: batch.chunk.epoch };
             self.cached_ends.insert(batch.session, end);
@@ -142,9 +146,9 @@ impl LogWriter {
             });
             for turn in &batch.run_boundaries {
                 session_changes.notify_changed(batch.session);
-                if let RunBoundary::Ended { run, outcome, .. } = turn {
+                if let RunBoundary::Ended { outcome, .. } = turn {
                     metrics.record_run_end(*outcome);
-                    tracing::info!(session = %batch.session, %run, ?outcome, "run ended");
+                    tracing::info!(session = %batch.session, run = %batch.run, ?outcome, "run ended");
                 }
             }
         }
@@ -165,25 +169,24 @@ impl LogWriter {
     }
 }
 
-fn is_of_same_session(one: &AppendRequest, other: &AppendRequest) -> bool {
-    one.session == other.session
+fn is_of_same_run(one: &AppendRequest, other: &AppendRequest) -> bool {
+    (one.session, one.run) == (other.session, other.run)
 }
 
-/// Takes the events of the appends, as records from `first` on.
+/// Takes the events of the appends, which are of one run, as records from `first` on.
 fn take_records(appends: &mut [AppendRequest], first: u64) -> Vec<Record<'static>> {
-    let events = appends.iter_mut().flat_map(|append| {
-        let run = append.run.to_string();
-        std::mem::take(&mut append.events).into_iter().map(move |event| (run.clone(), event))
-    });
+    let run = appends.first().map(|append| append.run.to_string()).unwrap_or_default();
+    let events = appends.iter_mut().flat_map(|append| std::mem::take(&mut append.events));
     (first..)
         .zip(events)
-        .map(|(seq, (run, (at_ms, event)))| Record { seq, at_ms, run: run.into(), event })
+        .map(|(seq, (at_ms, event))| Record { seq, at_ms, run: run.clone().into(), event })
         .collect()
 }
 
 /// A batch being built.
 struct BatchDraft {
     session: SessionId,
+    run: RunId,
     epoch: u64,
     first: u64,
     end: u64,
@@ -193,9 +196,10 @@ struct BatchDraft {
 }
 
 impl BatchDraft {
-    fn new(session: SessionId, LogEnd { head, epoch }: LogEnd) -> BatchDraft {
+    fn new(session: SessionId, run: RunId, LogEnd { head, epoch }: LogEnd) -> BatchDraft {
         BatchDraft {
             session,
+            run,
             epoch,
             first: head,
             end: head,
@@ -206,20 +210,19 @@ impl BatchDraft {
     }
 
     fn push_append(&mut self, append: &AppendRequest) -> Result<(), StoreError> {
-        let run = append.run;
         self.run_boundaries.extend(append.index_update.run_boundaries.iter().map(
             |&(at, boundary)| {
                 let seq = self.end + at as u64;
                 match boundary {
-                    BoundaryKind::Began => RunBoundary::Began { run, seq },
+                    BoundaryKind::Began => RunBoundary::Began { seq },
                     BoundaryKind::Ended { outcome, usage: used } => {
-                        RunBoundary::Ended { run, seq, outcome, usage: used }
+                        RunBoundary::Ended { seq, outcome, usage: used }
                     }
                 }
             },
         ));
         self.texts.extend_from_slice(&append.index_update.searchable_texts);
-        let name = run.to_string();
+        let name = self.run.to_string();
         for (at_ms, event) in &append.events {
             let record = RecordLine { seq: self.end, at_ms: *at_ms, run: &name, event };
             let line = serde_json::to_string(&record).map_err(|error| {
@@ -235,6 +238,7 @@ impl BatchDraft {
     fn into_batch(self) -> Batch {
         Batch {
             session: self.session,
+            run: self.run,
             at_ms: now_ms(),
             chunk: Chunk {
                 epoch: self.epoch,

@@ -51,6 +51,7 @@ pub(crate) fn batch(session: u8, run: u8, first: u64, len: u64) -> Batch {
     let lines: String = (first..first + len).map(text).collect();
     Batch {
         session: session_id(session),
+        run: run_id(run),
         at_ms: first,
         chunk: Chunk { epoch: 1, first, len, lines: lines.into() },
         run_boundaries: Vec::new(),
@@ -60,7 +61,7 @@ pub(crate) fn batch(session: u8, run: u8, first: u64, len: u64) -> Batch {
 
 /// The same, as the beginning of its run.
 pub(crate) fn beginning_batch(session: u8, run: u8, first: u64, len: u64) -> Batch {
-    let turns = vec![RunBoundary::Began { run: run_id(run), seq: first }];
+    let turns = vec![RunBoundary::Began { seq: first }];
     Batch { run_boundaries: turns, ..batch(session, run, first, len) }
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn ending_batch(session: u8, run: u8, seq: u64) -> Batch {
     let outcome = Outcome::Completed;
     Batch {
         chunk: Chunk { epoch: 1, first: seq, len: 1, lines: lines.into() },
-        run_boundaries: vec![RunBoundary::Ended { run: run_id(run), seq, outcome, usage }],
+        run_boundaries: vec![RunBoundary::Ended { seq, outcome, usage }],
         ..batch(session, run, seq, 0)
     }
 }

@@ -258,9 +258,10 @@ fn open_run_batch(n: u8) -> Batch {
         Event::RunStarted { version: 1, dialect: "unknown".into(), mode: TextMode::Incremental };
     Batch {
         session: session_id(n),
+        run,
         at_ms: 0,
         chunk: Chunk { epoch: 1, first: 0, len: 1, lines: line(0, run, started).into() },
-        run_boundaries: vec![RunBoundary::Began { run, seq: 0 }],
+        run_boundaries: vec![RunBoundary::Began { seq: 0 }],
         searchable_texts: Vec::new(),
     }
 }

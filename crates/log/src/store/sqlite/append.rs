@@ -2,16 +2,10 @@
 //!
 //! Invariant: `seq` is dense, a run begins once and ends once, and no record follows its end.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use rusqlite::{Connection, OptionalExtension, params};
-use serde::Deserialize;
 
 use super::fault::{Fault, failed_fault};
 use super::{chunk_rows, runs, search};
-use crate::id::RunId;
 use crate::store::{Batch, Chunk, RunBoundary, StoreError};
 
 /// Appends all batches. Returns true if a run ended in one of them.
@@ -39,12 +33,12 @@ fn append_batch(connection: &Connection, batch: &Batch) -> Result<(), Fault> {
         return Err(StoreError::NotAtHead { session, head: position.head, first }.into());
     }
     let chunk = validate_and_end_with_newline(&batch.chunk)?;
-    reject_records_of_ended_runs(connection, &chunk, &batch.run_boundaries)?;
+    reject_records_of_ended_run(connection, batch)?;
     if chunk.len > 0 {
         chunk_rows::insert_chunk(connection, position.key, session, &chunk)?;
     }
     for boundary in &batch.run_boundaries {
-        insert_or_end_run_row(connection, position.key, &chunk, boundary)?;
+        insert_or_end_run_row(connection, position.key, batch, boundary)?;
     }
     for text in &batch.searchable_texts {
         search::insert_search_text(connection, position.key, Some(first), text)?;
@@ -74,52 +68,27 @@ fn validate_and_end_with_newline(chunk: &Chunk) -> Result<Chunk, Fault> {
     Ok(chunk)
 }
 
-#[derive(Deserialize)]
-struct RunOfRecord<'a> {
-    #[serde(borrow)]
-    run: Cow<'a, str>,
-}
-
-/// Fails if a record belongs to a run that has ended, before or within the batch.
-fn reject_records_of_ended_runs(
-    connection: &Connection,
-    chunk: &Chunk,
-    boundaries: &[RunBoundary],
-) -> Result<(), Fault> {
-    let mut ended: HashMap<RunId, Option<u64>> = HashMap::new();
-    for (seq, line) in (chunk.first..).zip(chunk.lines.lines()) {
-        // A line without a run id belongs to no run.
-        let Ok(RunOfRecord { run }) = serde_json::from_str(line) else { continue };
-        let Ok(run) = run.parse() else { continue };
-        let end = match ended.entry(run) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => *entry.insert(
-                runs::select_run_end_seq(connection, run)?
-                    .or_else(|| find_run_end_in_batch(boundaries, run)),
-            ),
-        };
-        if end.is_some_and(|end| seq > end) {
-            return Err(StoreError::RunEnded(run).into());
-        }
+/// Fails if the batch has records after the end of its run, which may be in the batch.
+fn reject_records_of_ended_run(connection: &Connection, batch: &Batch) -> Result<(), Fault> {
+    let ended_in_batch = batch.run_boundaries.iter().find_map(|boundary| match boundary {
+        RunBoundary::Ended { seq, .. } => Some(*seq),
+        RunBoundary::Began { .. } => None,
+    });
+    let ended = runs::select_run_end_seq(connection, batch.run)?.or(ended_in_batch);
+    if batch.chunk.len > 0 && ended.is_some_and(|end| end + 1 < batch.chunk.next_seq()) {
+        return Err(StoreError::RunEnded(batch.run).into());
     }
     Ok(())
-}
-
-fn find_run_end_in_batch(boundaries: &[RunBoundary], run: RunId) -> Option<u64> {
-    boundaries.iter().find_map(|boundary| match boundary {
-        RunBoundary::Ended { run: ended, seq, .. } if *ended == run => Some(*seq),
-        RunBoundary::Ended { .. } | RunBoundary::Began { .. } => None,
-    })
 }
 
 /// Inserts or ends the row of a run.
 fn insert_or_end_run_row(
     connection: &Connection,
     key: i64,
-    chunk: &Chunk,
+    Batch { run, chunk, .. }: &Batch,
     boundary: &RunBoundary,
 ) -> Result<(), Fault> {
-    let (RunBoundary::Began { run, seq } | RunBoundary::Ended { run, seq, .. }) = boundary;
+    let (RunBoundary::Began { seq } | RunBoundary::Ended { seq, .. }) = boundary;
     if !(chunk.first..chunk.next_seq()).contains(seq) {
         return Err(failed_fault(format!("run {run} has a boundary at {seq}, not in its batch")));
     }

@@ -38,7 +38,7 @@ fn next_batch(
     open_run: &mut Option<RunId>,
 ) -> Batch {
     let run = open_run.unwrap_or_else(|| RunId::new(head, [session; 10]));
-    let began = open_run.is_none().then_some(RunBoundary::Began { run, seq: head });
+    let began = open_run.is_none().then_some(RunBoundary::Began { seq: head });
     *open_run = Some(run);
     let len = 1 + random.next_below(8);
     let ends = random.next_below(4) == 0;
@@ -49,11 +49,12 @@ fn next_batch(
     let mut boundaries: Vec<RunBoundary> = began.into_iter().collect();
     if ends {
         let (outcome, used) = (Outcome::Completed, TokenUsage::default());
-        boundaries.push(RunBoundary::Ended { run, seq: last, outcome, usage: used });
+        boundaries.push(RunBoundary::Ended { seq: last, outcome, usage: used });
         *open_run = None;
     }
     let chunk = Chunk { epoch: 1, first: head, len, lines: lines.into() };
     Batch {
+        run,
         chunk,
         run_boundaries: boundaries,
         searchable_texts: vec![format!("word{head}")],

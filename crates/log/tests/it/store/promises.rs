@@ -96,7 +96,6 @@ fn nothing_follows_the_end_of_a_run() {
     let mut late_batch = beginning_batch(1, 2, 3, 3);
     let used = TokenUsage::default();
     late_batch.run_boundaries.push(RunBoundary::Ended {
-        run: run_id(2),
         seq: 4,
         outcome: Outcome::Failed,
         usage: used,
