@@ -1,6 +1,7 @@
 //! Measures a gateway's CPU time per delta of an ingested stream, with no reader, one, and one in
 //! each view, beside ingest and one view of the same bytes in memory.
 
+use std::fmt::Write;
 use std::io;
 use std::time::Duration;
 
@@ -38,7 +39,8 @@ pub(super) async fn run_ingest_bench(deltas: usize, repeats: usize) -> io::Resul
                 shortest = shortest.min(used);
             }
             let ratio = shortest.as_secs_f64() / in_memory.as_secs_f64();
-            row += &format!(" {:.2} us, x {ratio:.1} |", per_delta(shortest, deltas));
+            let per_delta = per_delta(shortest, deltas);
+            let _infallible = write!(row, " {per_delta:.2} us, x {ratio:.1} |");
         }
         println!("{row}");
     }

@@ -179,6 +179,7 @@ impl ChannelTask {
             let growth = async {
                 tokio::select! {
                     grown = self.log_end.wait_for(|end| next_seq < *end) => grown.is_ok(),
+                    () = self.sender.wait_until_abandoned() => true,
                     _ = stop.wait_for(|stop| *stop) => false,
                 }
             };
@@ -227,5 +228,43 @@ impl ChannelTask {
         let position = self.fold.last_position();
         let bytes = self.topic.framing.heartbeat_frame(self.fold.next_seq()).into();
         self.sender.send(FrameBatch::new_out_of_band(position, bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_engine::view::ViewName;
+    use millpond_engine::wire::StreamKind;
+    use millpond_log::id::OwnerId;
+    use millpond_log::store::sqlite::{Durability, SqliteStore};
+    use millpond_log::store::{Session, Store};
+
+    use super::*;
+    use crate::fold::Framing;
+
+    #[tokio::test]
+    async fn a_channel_goes_with_its_last_reader() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(SqliteStore::open(dir.path(), Durability::Window).unwrap());
+        let session = Session::new(OwnerId::new(1, [1; 10]), "", 1).unwrap();
+        store.create_session(&session).unwrap();
+        let channels = Channels::new(Log::open(store).unwrap(), Duration::ZERO);
+        let kind = StreamKind::new(ViewName::Latest);
+        let topic = Topic { session: session.id, kind, framing: Framing::JsonLines };
+        let fold = Fold::new(topic, channels.log());
+        let (first, _) = channels.join_or_start(topic, &fold).await.unwrap();
+        let (second, _) = channels.join_or_start(topic, &fold).await.unwrap();
+        assert_eq!(channels.lock().values().flatten().count(), 1);
+        drop(first);
+        tokio::task::yield_now().await;
+        assert_eq!(channels.lock().values().flatten().count(), 1, "the second still reads");
+        drop(second);
+        let gone = async {
+            while !channels.lock().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        // Long before the next heartbeat, which is when it would be noticed otherwise.
+        tokio::time::timeout(HEARTBEAT_EVERY / 2, gone).await.unwrap();
     }
 }

@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 
 use futures_util::task::AtomicWaker;
 use slab::Slab;
+use tokio::sync::Notify;
 
 /// Reason why a receiver gets no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ struct FanoutShared<T> {
     recent: Mutex<VecDeque<T>>,
     recent_max: usize,
     receivers: Mutex<Slab<Arc<AtomicWaker>>>,
+    /// Notified when the last receiver is dropped.
+    abandoned: Notify,
 }
 
 fn lock_ignoring_poison<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -71,6 +74,7 @@ pub fn fanout<T: Clone>(recent_max: usize, initial: T) -> (Sender<T>, Receiver<T
         recent: Mutex::new(VecDeque::from([initial])),
         recent_max,
         receivers: Mutex::new(Slab::new()),
+        abandoned: Notify::new(),
     });
     let receiver = Receiver::new(&shared, 0);
     (Sender(shared), receiver)
@@ -97,6 +101,11 @@ impl<T: Clone> Sender<T> {
     /// Adds a receiver of values sent from now on.
     pub fn subscribe(&self) -> Receiver<T> {
         Receiver::new(&self.0, self.0.sent_count.load(Ordering::Acquire))
+    }
+
+    /// Waits until the last receiver has been dropped. Others may have subscribed since.
+    pub async fn wait_until_abandoned(&self) {
+        self.0.abandoned.notified().await;
     }
 
     /// True if there is a receiver.
@@ -176,7 +185,11 @@ impl<T: Clone> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        lock_ignoring_poison(&self.shared.receivers).try_remove(self.key);
+        let mut receivers = lock_ignoring_poison(&self.shared.receivers);
+        receivers.try_remove(self.key);
+        if receivers.is_empty() {
+            self.shared.abandoned.notify_one();
+        }
     }
 }
 

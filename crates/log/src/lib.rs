@@ -10,6 +10,7 @@
 pub mod agent;
 pub mod clock;
 pub mod digest;
+pub mod expiry;
 pub mod id;
 mod images;
 pub mod limits;

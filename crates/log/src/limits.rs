@@ -17,6 +17,9 @@ pub const SYNC_WINDOW: Duration = Duration::from_millis(10);
 /// Interval of checkpoints of the write-ahead log.
 pub const CHECKPOINT_EVERY: Duration = Duration::from_millis(250);
 
+/// Free bytes on the disk below which the store counts as full.
+pub const FREE_BYTES_MIN: u64 = 256 << 10;
+
 /// Bytes of one read of the log.
 pub const READ_BYTES_MAX: usize = 1 << 20;
 

@@ -238,6 +238,9 @@ pub trait Store: Send + Sync + 'static {
     /// Increases whenever this process may have lost records that it has served.
     fn reopen_count(&self) -> u32;
 
+    /// Fails if nothing could be stored now: after a disk failure, and on a full disk.
+    fn check_writable(&self) -> Result<(), StoreError>;
+
     /// Stores all batches or none. Returns once a crash of the process cannot lose them. Fails with
     /// `RunEnded` for a record of an ended run.
     fn append(&self, batches: &[Batch]) -> Result<(), StoreError>;

@@ -2,6 +2,7 @@
 //! signals and clock, and serves it until a stop signal.
 
 pub(crate) mod owner_token;
+mod retention;
 mod tls;
 
 use std::io::IsTerminal;
@@ -21,8 +22,7 @@ use millpond_gateway::gateway::Gateway;
 use millpond_gateway::limits::CONNECTIONS_MAX;
 use millpond_gateway::site::Site;
 use millpond_log::agent::Agent;
-use millpond_log::clock::now_ms;
-use millpond_log::store::sqlite::{Retention, SqliteStore};
+use millpond_log::store::sqlite::SqliteStore;
 use millpond_log::stream_debug::StreamDebug;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -140,7 +140,7 @@ pub(crate) async fn bind_and_open_gateway(
     gateway.default_view = profile.parse_default_view().map_err(|error| error.to_string())?;
     gateway.site = embedded_site();
     let gateway = Arc::new(gateway);
-    tokio::spawn(erase_expired_sessions_periodically(
+    tokio::spawn(retention::erase_expired_sessions_periodically(
         store,
         Arc::clone(&gateway),
         settings.retention(),
@@ -290,29 +290,6 @@ fn init_logging(settings: &Settings) {
     match settings.log_format.value {
         LogFormat::Json => log.json().flatten_event(true).init(),
         LogFormat::Text => log.init(),
-    }
-}
-
-const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
-
-/// Removes deleted and expired sessions from the store every `SWEEP_INTERVAL`.
-async fn erase_expired_sessions_periodically(
-    store: Arc<SqliteStore>,
-    gateway: Arc<Gateway>,
-    retention: Retention,
-) {
-    loop {
-        tokio::time::sleep(SWEEP_INTERVAL).await;
-        let (store, gateway) = (Arc::clone(&store), Arc::clone(&gateway));
-        let sweep = move || {
-            store.erase_expired_sessions_and_vacuum(now_ms(), retention, |session| {
-                gateway.end_streams_and_announce_erased_session(session);
-            })
-        };
-        if let Ok(Err(error)) = tokio::task::spawn_blocking(sweep).await {
-            // The next sweep retries.
-            tracing::warn!(%error, "cannot remove all deleted sessions; retrying later");
-        }
     }
 }
 

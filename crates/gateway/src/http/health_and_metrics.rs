@@ -4,6 +4,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use millpond_log::store::{Store, StoreError};
+
 use super::AppState;
 use super::access_middleware::OwnerOnly;
 
@@ -12,14 +14,19 @@ pub(super) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Ready while new work is accepted and the store can be read.
+/// Ready while new work is accepted and the store can be read and written.
 pub(super) async fn readyz(State(gateway): AppState) -> (StatusCode, &'static str) {
+    let unready = |reason| (StatusCode::SERVICE_UNAVAILABLE, reason);
     if *gateway.scheduler.stopping.borrow() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
+        return unready("stopping\n");
     }
-    match gateway.log.call_store(millpond_log::store::Store::list_open_runs).await {
-        Ok(_) => (StatusCode::OK, "ready\n"),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "store not readable\n"),
+    if gateway.log.call_store(Store::list_open_runs).await.is_err() {
+        return unready("store not readable\n");
+    }
+    match gateway.log.call_store(Store::check_writable).await {
+        Ok(()) => (StatusCode::OK, "ready\n"),
+        Err(StoreError::Full) => unready("disk full\n"),
+        Err(_) => unready("store not writable\n"),
     }
 }
 

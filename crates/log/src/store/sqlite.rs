@@ -48,7 +48,7 @@ mod worker_signals;
 pub use check::{CheckReport, Damage};
 use fault::Fault;
 use reader_pool::ReaderPool;
-pub use retention::Retention;
+pub use retention::{ErasureReason, Retention, Sweep};
 use worker_signals::WorkerSignals;
 
 /// When a commit is synced to disk.

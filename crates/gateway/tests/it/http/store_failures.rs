@@ -60,14 +60,23 @@ async fn ingest_until_refused(
     (answer.status().as_u16(), answer.json().await.unwrap())
 }
 
-/// Committed records can be read, whatever the disk does.
-async fn assert_reads_work(gateway: &TestGateway, finished: &str, failed: &str) {
+/// Committed records can be read, whatever the disk does; the gateway is not ready for this reason.
+async fn assert_reads_work(
+    gateway: &TestGateway,
+    [finished, failed]: [&str; 2],
+    unready_reason: &str,
+) {
     for session in [finished, failed] {
         let path = format!("/v1/sessions/{session}/snapshot?{PATCH_QUERY}");
         assert_eq!(gateway.get(&path).send().await.unwrap().status(), 200);
         assert!(gateway.follow_stream(session, PATCH_QUERY, "").await.next_event().await.is_some());
     }
-    assert_eq!(gateway.get("/readyz").send().await.unwrap().status(), 200);
+    assert_eq!(read_readiness(gateway).await, (503, unready_reason.to_owned()));
+}
+
+async fn read_readiness(gateway: &TestGateway) -> (u16, String) {
+    let answer = gateway.get("/readyz").send().await.unwrap();
+    (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
 /// Follows a run to its end; reconnects when the stream is closed by a disk failure.
@@ -85,6 +94,7 @@ async fn follow_to_end(gateway: &TestGateway, session: &str) {
 /// The failed run has ended so, and the next one is stored.
 async fn assert_recovered(gateway: &TestGateway, session: &str) {
     follow_to_end(gateway, session).await;
+    assert_eq!(read_readiness(gateway).await, (200, "ready\n".to_owned()));
     let last = read_last_record(gateway, session).await;
     assert_eq!(
         (&last["outcome"], &last["reason"]),
@@ -126,7 +136,7 @@ async fn a_full_disk_fails_the_run_and_nothing_else_until_there_is_room() {
         (507, &"storage_full".into()),
         "{error_body}"
     );
-    assert_reads_work(&gateway, &finished, &open_session).await;
+    assert_reads_work(&gateway, [&finished, &open_session], "disk full\n").await;
 
     std::fs::remove_file(&filler_file).unwrap();
     assert_recovered(&gateway, &open_session).await;
@@ -167,7 +177,7 @@ async fn a_disk_that_fails_fails_the_run_and_closes_the_streams() {
         !error_body.to_string().contains("no such luck"),
         "what is inside stays inside: {error_body}"
     );
-    assert_reads_work(&gateway, &finished, &open_session).await;
+    assert_reads_work(&gateway, [&finished, &open_session], "store not writable\n").await;
 
     sync_fails.store(false, Ordering::Release);
     assert_recovered(&gateway, &open_session).await;

@@ -7,6 +7,7 @@ use millpond_engine::event::Millis;
 
 use super::{SqliteStore, append, blobs, branch, chunk_rows, credentials, queue, runs, sessions};
 use crate::id::{OwnerId, RunId, SessionId, ShareId, TokenId};
+use crate::limits::FREE_BYTES_MIN;
 use crate::store::{
     Batch, Chunk, CredentialStore, QueuedMessage, RunRow, Session, SessionQuery, SessionUpdate,
     Share, Store, StoreError, Token, TokenUsage,
@@ -17,6 +18,17 @@ type StoreResult<T> = Result<T, StoreError>;
 impl Store for SqliteStore {
     fn reopen_count(&self) -> u32 {
         self.core.reopen_count.load(Ordering::Acquire)
+    }
+
+    fn check_writable(&self) -> StoreResult<()> {
+        self.core.signals.check_not_failed()?;
+        let folder = self.core.path.parent().unwrap_or(&self.core.path);
+        let space = rustix::fs::statvfs(folder)
+            .map_err(|error| StoreError::Failed(format!("{}: {error}", folder.display())))?;
+        if space.f_bavail.saturating_mul(space.f_frsize) < FREE_BYTES_MIN {
+            return Err(StoreError::Full);
+        }
+        Ok(())
     }
 
     fn append(&self, batches: &[Batch]) -> StoreResult<()> {

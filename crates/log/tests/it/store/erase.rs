@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use millpond_log::store::sqlite::Retention;
+use millpond_log::store::sqlite::{ErasureReason, Retention, Sweep};
 use millpond_log::store::{QueuedMessage, SessionQuery, SessionUpdate};
 use sha2::{Digest, Sha256};
 
@@ -107,13 +107,33 @@ fn a_blob_goes_with_the_last_session_that_has_it() {
     );
 }
 
-/// Erases expired sessions and returns their ids.
+/// Erases expired sessions, all that are too old, and returns their ids.
 fn collect_erased(store: &SqliteStore, now: u64, retention: Retention) -> Vec<SessionId> {
+    let due = store.list_sessions_past_age(now, retention).unwrap();
     let mut erased = Vec::new();
     store
-        .erase_expired_sessions_and_vacuum(now, retention, |session| erased.push(session))
+        .erase_expired_sessions_and_vacuum(Sweep { now, retention, due: &due }, |session, _| {
+            erased.push(session);
+        })
         .unwrap();
     erased
+}
+
+#[test]
+fn a_session_is_erased_for_its_age_only_if_it_is_due_and_still_too_old() {
+    let TestStore { store, .. } = &open_with_sessions(3);
+    let retention = Retention { max_age: Some(Duration::from_millis(5)), max_bytes: None };
+    let expired = store.list_sessions_past_age(100, retention).unwrap();
+    assert_eq!(expired, [1, 2, 3].map(session_id));
+    let rename = SessionUpdate { title: Some("new".to_owned()), ..SessionUpdate::default() };
+    store.update_session(session_id(2), &rename, 99).unwrap();
+    let mut erased = Vec::new();
+    let due = [session_id(1), session_id(2)];
+    let sweep = Sweep { now: 100, retention, due: &due };
+    store
+        .erase_expired_sessions_and_vacuum(sweep, |session, reason| erased.push((session, reason)))
+        .unwrap();
+    assert_eq!(erased, [(session_id(1), ErasureReason::Age)]);
 }
 
 #[test]
