@@ -184,3 +184,6 @@ pub const TOOL_SOURCE_DEPTH_MAX: usize = 16;
 
 /// Bytes at the start of a command's output in which its exit status is found.
 pub const TOOL_STATUS_OUTPUT_BYTES_MAX: usize = 4 << 10;
+
+/// Bytes of appended text in one merged frame; a frame that has the whole text is not bounded by it.
+pub const MERGED_TEXT_BYTES_MAX: usize = 64 << 10;

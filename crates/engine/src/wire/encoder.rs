@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use crate::event::{Millis, Record};
+use crate::limits::MERGED_TEXT_BYTES_MAX;
 use crate::view::{ItemKey, Page, Patch, Status, View, ViewFold, ViewOptions};
 
 use super::cursor::Cursor;
@@ -13,7 +14,7 @@ use super::json::write_string;
 use super::native::{FrameEnvelope, NativeFrames};
 use super::patch::PatchEncoder;
 use super::snapshot::{ProtocolVersion, overwrite_with_snapshot_payload};
-use super::stream_kind::{FrameFormat, StreamKind};
+use super::stream_kind::{ContentMode, FrameFormat, StreamKind};
 
 /// One message to a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,10 +123,15 @@ impl PendingAppend {
         Some(PendingAppend { key: *key, start, text: text.to_string(), seq, sent, epoch })
     }
 
-    /// Merges an append to the same item; returns false for other patches.
-    fn try_merge(&mut self, patch: &Patch<'_>, seq: u64, sent: u32, epoch: u64) -> bool {
+    /// Merges an append to the same item, up to `bytes_max` of text; returns false for other patches.
+    fn try_merge(
+        &mut self,
+        patch: &Patch<'_>,
+        (seq, sent, epoch): (u64, u32, u64),
+        bytes_max: usize,
+    ) -> bool {
         let Patch::Append { key, text } = patch else { return false };
-        if *key != self.key {
+        if *key != self.key || bytes_max < self.text.len() + text.len() {
             return false;
         }
         self.text.push_str(text);
@@ -203,12 +209,16 @@ impl Encoder {
     pub fn push(&mut self, record: &Record<'_>, out: &mut impl FnMut(Frame<'_>)) {
         let Encoder { view, writer, merging, pending, merged_count } = self;
         let (seq, epoch) = (record.seq, writer.epoch);
+        let bytes_max = writer.merged_bytes_max();
         let mut sent = 0;
         view.apply(record, &mut |patch| {
             if *merging == Merging::UntilFlush && accepts_later_appends(&patch, writer.kind.format)
             {
                 sent += 1;
-                if pending.as_mut().is_some_and(|open| open.try_merge(&patch, seq, sent, epoch)) {
+                if pending
+                    .as_mut()
+                    .is_some_and(|open| open.try_merge(&patch, (seq, sent, epoch), bytes_max))
+                {
                     *merged_count += 1;
                 } else {
                     writer.emit_pending_append(pending, out);
@@ -275,6 +285,17 @@ impl Encoder {
 }
 
 impl FrameWriter {
+    /// Bytes of appended text that may become one frame. Where each frame has the whole text, fewer
+    /// frames are smaller.
+    fn merged_bytes_max(&self) -> usize {
+        match (self.kind.format, self.kind.content) {
+            (FrameFormat::Native, ContentMode::Accumulated) => usize::MAX,
+            (FrameFormat::Native, ContentMode::Delta) | (FrameFormat::Patch, _) => {
+                MERGED_TEXT_BYTES_MAX
+            }
+        }
+    }
+
     /// Takes the pending append, if any, and emits its frame.
     fn emit_pending_append(
         &mut self,
