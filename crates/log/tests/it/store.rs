@@ -9,6 +9,7 @@ use millpond_log::store::sqlite::{Durability, SqliteStore, StoreOptions};
 use millpond_log::store::{Batch, Chunk, RunBoundary, Session, Store, StoreError, TokenUsage};
 use tempfile::TempDir;
 
+mod compression;
 mod crash;
 mod credentials;
 mod damage;

@@ -46,7 +46,8 @@ fn verify_and_copy_chunk_rows(
     target: (i64, SessionId),
     end: u64,
 ) -> Result<(), Fault> {
-    let sql = "SELECT first, len, crc, bytes, epoch FROM chunks WHERE session = ?1 AND first < ?2
+    let sql =
+        "SELECT first, len, crc, bytes, epoch, codec FROM chunks WHERE session = ?1 AND first < ?2
          ORDER BY first";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found = statement.query((source.0, end))?;
@@ -59,8 +60,8 @@ fn verify_and_copy_chunk_rows(
         let lines =
             row.verified_lines(source.1).map_err(|detail| damaged_fault(source.1, next, detail))?;
         let len = row.len.min(end - row.first);
-        let lines = chunk_rows::truncate_to_lines(lines, len).into();
-        chunk_rows::insert_chunk(
+        let lines = chunk_rows::truncate_to_lines(&lines, len).into();
+        chunk_rows::insert_chunk_compressed(
             connection,
             target.0,
             target.1,

@@ -256,7 +256,7 @@ impl LogScan {
                             pending_reason.take().unwrap_or_else(|| MISSING_RECORDS.to_owned());
                         self.gaps.push((self.end, first, reason));
                     }
-                    self.scan_records(first, lines);
+                    self.scan_records(first, &lines);
                     self.good_records += len;
                     self.end = first + len;
                 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a row with any changed byte, in its position or its text, is not served.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -15,7 +16,7 @@ const MISSING_RECORD: &str = "missing";
 const BEYOND_HEAD: &str = "beyond the end of its log";
 
 /// Columns of a `ChunkRow`.
-pub(super) const CHUNK_COLUMNS: &str = "first, len, crc, bytes, epoch";
+pub(super) const CHUNK_COLUMNS: &str = "first, len, crc, bytes, epoch, codec";
 
 /// A row as read, not verified yet.
 pub(super) struct ChunkRow<'a> {
@@ -24,27 +25,74 @@ pub(super) struct ChunkRow<'a> {
     /// 0 in rows from before there were epochs.
     pub(super) epoch: u64,
     crc: u32,
+    codec: u8,
     bytes: &'a [u8],
 }
+
+/// How the lines of a row are stored. The numbers are in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Codec {
+    Plain = 0,
+    Zstd = 1,
+}
+
+/// Level at which more time saves little.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Lines shorter than this stay as they are.
+const COMPRESSED_BYTES_MIN: usize = 256;
+
+/// Uncompressed bytes of one row, so that a damaged one does not take all memory.
+const ROW_BYTES_MAX: usize = 1 << 30;
 
 impl<'a> ChunkRow<'a> {
     pub(super) fn from_row(row: &'a Row<'_>) -> rusqlite::Result<ChunkRow<'a>> {
         let bytes = row.get_ref(3)?.as_blob()?;
         let (first, len, crc, epoch) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(4)?);
-        Ok(ChunkRow { first, len, epoch, crc, bytes })
+        Ok(ChunkRow { first, len, epoch, crc, codec: row.get(5)?, bytes })
     }
 
     /// Verifies the row and returns its text, or what is wrong with it.
-    pub(super) fn verified_lines(&self, session: SessionId) -> Result<&'a str, &'static str> {
-        let ChunkRow { first, len, epoch, bytes, .. } = *self;
-        if chunk_checksum(session, first, len, epoch, bytes) != self.crc {
+    pub(super) fn verified_lines(&self, session: SessionId) -> Result<Cow<'a, str>, &'static str> {
+        let ChunkRow { first, len, epoch, .. } = *self;
+        let bytes = self.decompress()?;
+        if chunk_checksum(session, first, len, epoch, &bytes) != self.crc {
             return Err("checksum mismatch");
         }
-        let text = std::str::from_utf8(self.bytes).map_err(|_| "not valid UTF-8")?;
-        if count_lines(text) != self.len {
+        let not_text = "not valid UTF-8";
+        let text = match bytes {
+            Cow::Borrowed(bytes) => {
+                Cow::Borrowed(std::str::from_utf8(bytes).map_err(|_| not_text)?)
+            }
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8(bytes).map_err(|_| not_text)?),
+        };
+        if count_lines(&text) != self.len {
             return Err("wrong number of records");
         }
         Ok(text)
+    }
+
+    fn decompress(&self) -> Result<Cow<'a, [u8]>, &'static str> {
+        const PLAIN: u8 = Codec::Plain as u8;
+        const ZSTD: u8 = Codec::Zstd as u8;
+        match self.codec {
+            PLAIN => Ok(Cow::Borrowed(self.bytes)),
+            ZSTD => {
+                let size = zstd::zstd_safe::get_frame_content_size(self.bytes).ok().flatten();
+                let size = size
+                    .and_then(|size| usize::try_from(size).ok())
+                    .filter(|size| *size <= ROW_BYTES_MAX)
+                    .ok_or("not valid zstd")?;
+                let bytes = zstd::bulk::decompress(self.bytes, size);
+                bytes.map(Cow::Owned).map_err(|_| "not valid zstd")
+            }
+            _ => Err("stored in an unknown form"),
+        }
+    }
+
+    /// True if compression could make the row smaller.
+    pub(super) fn is_compressible(&self) -> bool {
+        self.codec == Codec::Plain as u8 && COMPRESSED_BYTES_MIN <= self.bytes.len()
     }
 }
 
@@ -98,18 +146,46 @@ pub(super) fn find_session_position(
     Ok(position.optional()?)
 }
 
+/// Inserts a chunk as it is: for chunks that will soon be merged.
 pub(super) fn insert_chunk(
     connection: &Connection,
     key: i64,
     session: SessionId,
     chunk: &Chunk,
 ) -> Result<(), Fault> {
-    let bytes = chunk.lines.as_bytes();
+    insert_row(connection, key, session, chunk, (Codec::Plain, chunk.lines.as_bytes()))
+}
+
+/// Inserts a chunk in its shortest form.
+pub(super) fn insert_chunk_compressed(
+    connection: &Connection,
+    key: i64,
+    session: SessionId,
+    chunk: &Chunk,
+) -> Result<(), Fault> {
+    let plain = chunk.lines.as_bytes();
+    if COMPRESSED_BYTES_MIN <= plain.len()
+        && let Ok(compressed) = zstd::bulk::compress(plain, ZSTD_LEVEL)
+        && compressed.len() < plain.len()
+    {
+        return insert_row(connection, key, session, chunk, (Codec::Zstd, &compressed));
+    }
+    insert_chunk(connection, key, session, chunk)
+}
+
+fn insert_row(
+    connection: &Connection,
+    key: i64,
+    session: SessionId,
+    chunk: &Chunk,
+    (codec, bytes): (Codec, &[u8]),
+) -> Result<(), Fault> {
     let Chunk { first, len, epoch, .. } = *chunk;
-    let crc = chunk_checksum(session, first, len, epoch, bytes);
-    let sql = "INSERT INTO chunks (session, first, len, crc, bytes, epoch)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    connection.prepare_cached(sql)?.execute((key, first, len, crc, bytes, epoch))?;
+    let crc = chunk_checksum(session, first, len, epoch, chunk.lines.as_bytes());
+    let sql = "INSERT INTO chunks (session, first, len, crc, bytes, epoch, codec)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let values = (key, first, len, crc, bytes, epoch, codec as u8);
+    connection.prepare_cached(sql)?.execute(values)?;
     Ok(())
 }
 
@@ -175,7 +251,7 @@ pub(super) const FIRST_CHUNK_SQL: &str =
     ORDER BY first DESC LIMIT 1";
 
 /// Selects chunks from there on.
-pub(super) const CHUNKS_FROM_SQL: &str = "SELECT first, len, crc, bytes, epoch FROM chunks
+pub(super) const CHUNKS_FROM_SQL: &str = "SELECT first, len, crc, bytes, epoch, codec FROM chunks
     WHERE session = ?1 AND first >= ?2 ORDER BY first";
 
 /// Reads consecutive rows and merges them into chunks.
@@ -228,7 +304,7 @@ impl ChunkReader {
             if chunk_row.first + chunk_row.len > position.head {
                 return Err(damaged_fault(self.session, position.head, BEYOND_HEAD));
             }
-            self.push_lines(&chunk_row, text);
+            self.push_lines(&chunk_row, &text);
             if self.bytes >= self.bytes_max {
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! Merges the small rows of ended runs, off the write path.
+//! Merges the small rows of ended runs and compresses them, off the write path.
 //!
 //! Rows are read and merged beside the writer, which is locked only to replace them, a few
 //! megabytes at a time. After a crash the rest is found by the `compacted` mark that its run lacks.
@@ -83,7 +83,7 @@ fn plan_merged_rows(
     run: &UncompactedRun,
     from: u64,
 ) -> Result<MergePlan, Fault> {
-    let sql = "SELECT first, len, crc, bytes, epoch FROM chunks
+    let sql = "SELECT first, len, crc, bytes, epoch, codec FROM chunks
          WHERE session = ?1 AND first >= ?2 AND first < ?3 ORDER BY first";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found = statement.query((run.session_key, from, run.end))?;
@@ -103,12 +103,12 @@ fn plan_merged_rows(
             break;
         }
         if builder.epoch != row.epoch || builder.lines.len() + lines.len() > CHUNK_BYTES_MAX {
-            plan.merged_rows.extend(builder.reset_and_take_if_merged());
+            plan.merged_rows.extend(builder.reset_and_take_if_shorter());
         }
-        builder.push_row(&row, lines);
+        builder.push_row(&row, &lines);
         bytes += lines.len();
     }
-    plan.merged_rows.extend(builder.reset_and_take_if_merged());
+    plan.merged_rows.extend(builder.reset_and_take_if_shorter());
     Ok(plan)
 }
 
@@ -120,6 +120,7 @@ struct RowBuilder {
     epoch: u64,
     lines: String,
     source_rows: usize,
+    is_compressible: bool,
 }
 
 impl RowBuilder {
@@ -134,13 +135,16 @@ impl RowBuilder {
         self.len += row.len;
         self.lines.push_str(lines);
         self.source_rows += 1;
+        self.is_compressible |= row.is_compressible();
     }
 
-    /// Empties the builder and returns the merged row. `None` if there are no two source rows.
-    fn reset_and_take_if_merged(&mut self) -> Option<MergedRow> {
-        let RowBuilder { first, len, epoch, lines, source_rows: rows } = std::mem::take(self);
+    /// Empties the builder and returns the merged row. `None` if it would be the same as its only
+    /// source row.
+    fn reset_and_take_if_shorter(&mut self) -> Option<MergedRow> {
+        let RowBuilder { first, len, epoch, lines, source_rows, is_compressible } =
+            std::mem::take(self);
         let chunk = Chunk { epoch, first, len, lines: lines.into() };
-        (rows > 1).then_some(MergedRow { chunk, source_rows: rows })
+        (source_rows > 1 || is_compressible).then_some(MergedRow { chunk, source_rows })
     }
 }
 
@@ -162,7 +166,7 @@ fn replace_rows_and_mark_if_done(
         if deleted_rows != *rows {
             return Err(failed_fault("rows changed during compaction"));
         }
-        chunk_rows::insert_chunk(connection, run.session_key, run.session, chunk)?;
+        chunk_rows::insert_chunk_compressed(connection, run.session_key, run.session, chunk)?;
     }
     if plan.next_seq.is_none() {
         connection.execute("UPDATE runs SET compacted = 1 WHERE id = ?1", [run.id.to_bytes()])?;

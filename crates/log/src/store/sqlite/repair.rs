@@ -112,8 +112,8 @@ fn repair_session(connection: &Connection, scan: &LogScan) -> Result<u64, Fault>
 fn move_damaged_rows(connection: &Connection, scan: &LogScan) -> Result<(), Fault> {
     for first in &scan.bad_rows {
         connection.execute(
-            "INSERT INTO damaged (session, first, len, crc, bytes, epoch)
-             SELECT session, first, len, crc, bytes, epoch FROM chunks WHERE session = ?1 AND first = ?2",
+            "INSERT INTO damaged (session, first, len, crc, bytes, epoch, codec)
+             SELECT session, first, len, crc, bytes, epoch, codec FROM chunks WHERE session = ?1 AND first = ?2",
             (scan.key, first),
         )?;
         connection

@@ -162,7 +162,7 @@ fn heads_runs_orphans_and_words_are_checked_and_repaired() {
         "UPDATE sessions SET head = 1 WHERE key = 1",
         "UPDATE runs SET ended = NULL, outcome = NULL",
         "UPDATE runs SET ended = 1",
-        "PRAGMA foreign_keys = OFF; INSERT INTO chunks VALUES (77, 0, 1, 0, x'00', 0)",
+        "PRAGMA foreign_keys = OFF; INSERT INTO chunks VALUES (77, 0, 1, 0, x'00', 0, 0)",
         "PRAGMA foreign_keys = OFF; INSERT INTO queue VALUES (77, 0, x'00', '', 0, '[]', 0)",
         "INSERT INTO blobs VALUES (zeroblob(32), x'00')",
         "INSERT INTO words (words, rowid, text) VALUES ('delete', 1, 'Session 1')",

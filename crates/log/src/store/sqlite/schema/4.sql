@@ -6,3 +6,9 @@ ALTER TABLE meta RENAME COLUMN epoch TO old_rows_epoch;
 UPDATE meta SET old_rows_epoch = 1 + (random() & 34359738367);
 ALTER TABLE meta DROP COLUMN boot;
 ALTER TABLE meta DROP COLUMN clean;
+-- How `bytes` is stored: 0 as it is, 1 compressed with zstd. `crc` is over the uncompressed lines, and
+-- the epoch unless it is 0.
+ALTER TABLE chunks ADD COLUMN codec INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE damaged ADD COLUMN codec INTEGER NOT NULL DEFAULT 0;
+-- The rows of runs that ended before are compressed in the background.
+UPDATE runs SET compacted = 0;
