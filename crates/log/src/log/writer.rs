@@ -2,12 +2,12 @@
 //! notifies followers.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use millpond_engine::event::{Event, Millis, Record};
-use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::clock::{now_ms, random_epoch};
@@ -113,7 +113,7 @@ impl LogWriter {
                 draft.push_append(append)?;
                 ends.push(draft.end);
             }
-            batches.push(draft.into_batch());
+            batches.push(draft.try_into_batch()?);
         }
         let started_at = Instant::now();
         if let Err(error) = self.store.append(&batches) {
@@ -190,7 +190,7 @@ struct BatchDraft {
     epoch: u64,
     first: u64,
     end: u64,
-    lines: String,
+    lines: Vec<u8>,
     run_boundaries: Vec<RunBoundary>,
     texts: Vec<String>,
 }
@@ -203,13 +203,14 @@ impl BatchDraft {
             epoch,
             first: head,
             end: head,
-            lines: String::new(),
+            lines: Vec::new(),
             run_boundaries: Vec::new(),
             texts: Vec::new(),
         }
     }
 
     fn push_append(&mut self, append: &AppendRequest) -> Result<(), StoreError> {
+        let run = self.run;
         self.run_boundaries.extend(append.index_update.run_boundaries.iter().map(
             |&(at, boundary)| {
                 let seq = self.end + at as u64;
@@ -222,21 +223,19 @@ impl BatchDraft {
             },
         ));
         self.texts.extend_from_slice(&append.index_update.searchable_texts);
-        let name = self.run.to_string();
         for (at_ms, event) in &append.events {
-            let record = RecordLine { seq: self.end, at_ms: *at_ms, run: &name, event };
-            let line = serde_json::to_string(&record).map_err(|error| {
+            push_record_line(&mut self.lines, self.end, *at_ms, run, event).map_err(|error| {
                 StoreError::Failed(format!("cannot serialise a record: {error}"))
             })?;
-            self.lines.push_str(&line);
-            self.lines.push('\n');
             self.end += 1;
         }
         Ok(())
     }
 
-    fn into_batch(self) -> Batch {
-        Batch {
+    fn try_into_batch(self) -> Result<Batch, StoreError> {
+        let lines = String::from_utf8(self.lines)
+            .map_err(|error| StoreError::Failed(format!("cannot serialise a record: {error}")))?;
+        Ok(Batch {
             session: self.session,
             run: self.run,
             at_ms: now_ms(),
@@ -244,20 +243,34 @@ impl BatchDraft {
                 epoch: self.epoch,
                 first: self.first,
                 len: self.end - self.first,
-                lines: self.lines.into(),
+                lines: lines.into(),
             },
             run_boundaries: self.run_boundaries,
             searchable_texts: self.texts,
-        }
+        })
     }
 }
 
-/// A record that borrows its event. Parses back as `millpond_engine::event::Record`.
-#[derive(Serialize)]
-struct RecordLine<'a> {
+/// Appends the line of one record. It parses as a `Record`: the event is an object with its members
+/// beside those of the record.
+fn push_record_line(
+    lines: &mut Vec<u8>,
     seq: u64,
     at_ms: Option<Millis>,
-    run: &'a str,
-    #[serde(flatten)]
-    event: &'a Event<'static>,
+    run: RunId,
+    event: &Event<'static>,
+) -> Result<(), serde_json::Error> {
+    let head = match at_ms {
+        Some(at_ms) => write!(lines, "{{\"seq\":{seq},\"at_ms\":{at_ms},\"run\":\"{run}\""),
+        None => write!(lines, "{{\"seq\":{seq},\"at_ms\":null,\"run\":\"{run}\""),
+    };
+    head.map_err(serde_json::Error::io)?;
+    let start = lines.len();
+    serde_json::to_writer(&mut *lines, event)?;
+    // The brace that opens the event becomes the comma after the run.
+    if let Some(brace) = lines.get_mut(start) {
+        *brace = b',';
+    }
+    lines.push(b'\n');
+    Ok(())
 }

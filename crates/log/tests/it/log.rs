@@ -43,6 +43,10 @@ fn events_of_fixtures() -> Vec<(PathBuf, Vec<TimedEvent>)> {
     events.collect()
 }
 
+fn to_line(record: &Record<'_>) -> String {
+    serde_json::to_string(record).unwrap() + "\n"
+}
+
 #[tokio::test]
 async fn records_from_memory_equal_those_that_are_parsed_from_the_store() {
     let dir = tempfile::tempdir().unwrap();
@@ -64,6 +68,13 @@ async fn records_from_memory_equal_those_that_are_parsed_from_the_store() {
         let first_in_memory = from_memory.first().unwrap().first;
         let parsed = from_store.iter().flat_map(|chunk| chunk.parse_records_from(first_in_memory));
         let mut parsed: Vec<Record<'_>> = parsed.map(Result::unwrap).collect();
+        let lines: String = parsed.iter().map(to_line).collect();
+        let stored: String = from_store.iter().map(|chunk| &*chunk.lines).collect();
+        assert!(
+            stored.ends_with(&lines),
+            "{}: lines are records as serde writes them",
+            path.display()
+        );
         for record in from_memory.iter().flat_map(|chunk| chunk.records_from(0)) {
             let record = record.unwrap();
             match &record {

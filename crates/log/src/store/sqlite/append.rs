@@ -4,9 +4,14 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::chunk_rows::CompressionEffort;
 use super::fault::{Fault, failed_fault};
 use super::{chunk_rows, runs, search};
 use crate::store::{Batch, Chunk, RunBoundary, StoreError};
+
+/// Batches of this size are compressed at once: that is cheaper than to write them. Shorter ones are
+/// compressed when their run has ended, together.
+const COMPRESSED_BATCH_BYTES_MIN: usize = 4 << 10;
 
 /// Appends all batches. Returns true if a run ended in one of them.
 pub(super) fn append_batches_and_return_run_ended(
@@ -35,7 +40,12 @@ fn append_batch(connection: &Connection, batch: &Batch) -> Result<(), Fault> {
     let chunk = validate_and_end_with_newline(&batch.chunk)?;
     reject_records_of_ended_run(connection, batch)?;
     if chunk.len > 0 {
-        chunk_rows::insert_chunk(connection, position.key, session, &chunk)?;
+        let effort = if COMPRESSED_BATCH_BYTES_MIN <= chunk.lines.len() {
+            CompressionEffort::Fast
+        } else {
+            CompressionEffort::None
+        };
+        chunk_rows::insert_chunk(connection, position.key, session, &chunk, effort)?;
     }
     for boundary in &batch.run_boundaries {
         insert_or_end_run_row(connection, position.key, batch, boundary)?;

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::chunk_rows::ChunkRow;
+use super::chunk_rows::{ChunkRow, CompressionEffort};
 use super::fault::{Fault, damaged_fault};
 use super::{chunk_rows, sessions};
 use crate::id::SessionId;
@@ -24,7 +24,8 @@ pub(super) fn insert_branch_session(
     let key = sessions::insert_session(connection, &new_branch)?;
     verify_and_copy_chunk_rows(connection, (parent.key, session), (key, branch.id), end)?;
     if let Some(closing) = closing.filter(|closing| closing.first == end) {
-        chunk_rows::insert_chunk(connection, key, branch.id, closing)?;
+        let effort = CompressionEffort::None;
+        chunk_rows::insert_chunk(connection, key, branch.id, closing, effort)?;
     }
     connection.execute(
         "INSERT INTO texts (session, seq, text)
@@ -61,12 +62,9 @@ fn verify_and_copy_chunk_rows(
             row.verified_lines(source.1).map_err(|detail| damaged_fault(source.1, next, detail))?;
         let len = row.len.min(end - row.first);
         let lines = chunk_rows::truncate_to_lines(&lines, len).into();
-        chunk_rows::insert_chunk_compressed(
-            connection,
-            target.0,
-            target.1,
-            &Chunk { epoch: row.epoch, first: row.first, len, lines },
-        )?;
+        let chunk = Chunk { epoch: row.epoch, first: row.first, len, lines };
+        let effort = CompressionEffort::Thorough;
+        chunk_rows::insert_chunk(connection, target.0, target.1, &chunk, effort)?;
         next += len;
     }
     if next == end { Ok(()) } else { Err(damaged_fault(source.1, next, "missing")) }

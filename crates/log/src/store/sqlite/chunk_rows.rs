@@ -36,8 +36,26 @@ pub(super) enum Codec {
     Zstd = 1,
 }
 
-/// Level at which more time saves little.
-const ZSTD_LEVEL: i32 = 3;
+/// How much time compression may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CompressionEffort {
+    None,
+    /// While a run waits for its commit.
+    Fast,
+    /// In the background.
+    Thorough,
+}
+
+impl CompressionEffort {
+    fn zstd_level(self) -> Option<i32> {
+        match self {
+            CompressionEffort::None => None,
+            CompressionEffort::Fast => Some(1),
+            // Higher ones save little more.
+            CompressionEffort::Thorough => Some(3),
+        }
+    }
+}
 
 /// Lines shorter than this stay as they are.
 const COMPRESSED_BYTES_MIN: usize = 256;
@@ -146,31 +164,22 @@ pub(super) fn find_session_position(
     Ok(position.optional()?)
 }
 
-/// Inserts a chunk as it is: for chunks that will soon be merged.
+/// Inserts a chunk, compressed if that makes it smaller.
 pub(super) fn insert_chunk(
     connection: &Connection,
     key: i64,
     session: SessionId,
     chunk: &Chunk,
-) -> Result<(), Fault> {
-    insert_row(connection, key, session, chunk, (Codec::Plain, chunk.lines.as_bytes()))
-}
-
-/// Inserts a chunk in its shortest form.
-pub(super) fn insert_chunk_compressed(
-    connection: &Connection,
-    key: i64,
-    session: SessionId,
-    chunk: &Chunk,
+    effort: CompressionEffort,
 ) -> Result<(), Fault> {
     let plain = chunk.lines.as_bytes();
-    if COMPRESSED_BYTES_MIN <= plain.len()
-        && let Ok(compressed) = zstd::bulk::compress(plain, ZSTD_LEVEL)
+    if let Some(level) = effort.zstd_level().filter(|_| COMPRESSED_BYTES_MIN <= plain.len())
+        && let Ok(compressed) = zstd::bulk::compress(plain, level)
         && compressed.len() < plain.len()
     {
         return insert_row(connection, key, session, chunk, (Codec::Zstd, &compressed));
     }
-    insert_chunk(connection, key, session, chunk)
+    insert_row(connection, key, session, chunk, (Codec::Plain, plain))
 }
 
 fn insert_row(

@@ -7,7 +7,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::chunk_rows::{self, ChunkRow};
+use super::chunk_rows::{self, ChunkRow, CompressionEffort};
 use super::fault::{Fault, failed_fault};
 use super::{StoreCore, lock_ignoring_poison};
 use crate::id::{RunId, SessionId};
@@ -166,7 +166,8 @@ fn replace_rows_and_mark_if_done(
         if deleted_rows != *rows {
             return Err(failed_fault("rows changed during compaction"));
         }
-        chunk_rows::insert_chunk_compressed(connection, run.session_key, run.session, chunk)?;
+        let effort = CompressionEffort::Thorough;
+        chunk_rows::insert_chunk(connection, run.session_key, run.session, chunk, effort)?;
     }
     if plan.next_seq.is_none() {
         connection.execute("UPDATE runs SET compacted = 1 WHERE id = ?1", [run.id.to_bytes()])?;

@@ -13,6 +13,7 @@ use super::check::{
     self, CheckReport, Damage, LogScan, ORPHANED_CONDITION, RunMismatch, SESSION_TABLES,
     UNUSED_BLOB_CONDITION,
 };
+use super::chunk_rows::CompressionEffort;
 use super::fault::{Fault, failed_fault};
 use super::{SqliteStore, chunk_rows, runs};
 use crate::clock::random_epoch;
@@ -151,7 +152,8 @@ fn fill_gap(
         }
         let len = row_end - row_start;
         let chunk = Chunk { epoch, first: row_start, len, lines: lines.into() };
-        chunk_rows::insert_chunk(connection, scan.key, scan.session, &chunk)?;
+        let effort = CompressionEffort::Thorough;
+        chunk_rows::insert_chunk(connection, scan.key, scan.session, &chunk, effort)?;
         row_start = row_end;
     }
     Ok(())

@@ -39,17 +39,21 @@ fn an_ended_run_is_compressed_and_reads_the_same() {
 }
 
 #[test]
-fn a_run_that_goes_on_is_not_compressed() {
+fn short_batches_of_a_run_that_goes_on_are_not_compressed() {
     let test_store = open_with_sessions(2);
     let store = &test_store.store;
-    store.append(&[beginning_batch(1, 1, 0, 50), ending_batch(1, 1, 50)]).unwrap();
-    store.append(&[beginning_batch(2, 2, 0, 50)]).unwrap();
+    store.append(&[beginning_batch(1, 1, 0, 10), ending_batch(1, 1, 10)]).unwrap();
+    store.append(&[beginning_batch(2, 2, 0, 10)]).unwrap();
     store.compact_ended_runs().unwrap();
     let codec = |session: &str| -> u8 {
         let sql = format!("SELECT max(codec) FROM chunks WHERE session = {session}");
         test_store.raw_connection().query_row(&sql, [], |row| row.get(0)).unwrap()
     };
     assert_eq!((codec("1"), codec("2")), (1, 0), "the other run has not ended");
+    store.append(&[batch(2, 2, 10, 100)]).unwrap();
+    assert_eq!(codec("2"), 1, "a long batch is compressed at once");
+    let expected = expected_lines(&[batch(2, 2, 0, 110)]);
+    assert_eq!(read_lines(store, 2), expected);
 }
 
 #[test]
