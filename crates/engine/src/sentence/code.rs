@@ -74,7 +74,7 @@ impl InlineCode {
 
     /// Reads `c`, `before` being the character before it.
     pub(super) fn push_char(&mut self, c: char, before: char) -> CodeRole {
-        if c == '`' && (before != '\\' || self.open.is_some() || 0 < self.run) {
+        if c == '`' && (before != '\\' || self.open.is_some()) {
             if self.run == 0 {
                 self.glued = before.is_alphanumeric();
             }
