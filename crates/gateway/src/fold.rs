@@ -240,9 +240,14 @@ impl Fold {
         let Fold { topic, encoder, next_seq, last_position, frame_count, .. } = self;
         let mut frames =
             FrameOutput { topic, last_position, frame_count, stream_debug, out, range };
-        let FramePosition { seq, frame_index: frames_sent } = range.after;
-        let cursor = Cursor { kind: topic.kind, epoch: encoder.epoch(), seq, frames_sent };
-        encoder.push_after_cursor(record, &cursor, &mut |frame| frames.write(&frame));
+        if range == FrameRange::empty() {
+            // Their positions count, although none is written.
+            encoder.push(record, &mut |frame| frames.write(&frame));
+        } else {
+            let FramePosition { seq, frame_index: frames_sent } = range.after;
+            let cursor = Cursor { kind: topic.kind, epoch: encoder.epoch(), seq, frames_sent };
+            encoder.push_after_cursor(record, &cursor, &mut |frame| frames.write(&frame));
+        }
         let suppressed = encoder.suppressed_overlay_count();
         let end = FramePosition { seq: record.seq, frame_index: u32::MAX };
         if let (Event::RunEnded { .. }, 1..) = (&record.event, suppressed)

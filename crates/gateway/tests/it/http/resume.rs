@@ -179,10 +179,15 @@ async fn a_reader_may_begin_with_the_page_as_it_stands() {
     }
 }
 
-/// The page of a client after these patches.
+/// The page of a client after these patches, which may follow a snapshot.
 fn page_from_patches(events: &[SseEvent]) -> Value {
     let mut page = Page::default();
     for event in events {
+        if event.event == "snapshot" {
+            let snapshot: Value = serde_json::from_str(&event.data).unwrap();
+            page = serde_json::from_value(snapshot["picture"].clone()).unwrap();
+            continue;
+        }
         let patch = decode(&event.data, &page).unwrap_or_else(|_| panic!("{}", event.data));
         page.apply(&patch);
     }
@@ -206,14 +211,25 @@ async fn readers_that_come_while_a_run_is_going_all_see_the_same_end() {
     let mut readers = Vec::new();
     for piece in bytes.chunks(997) {
         chunk_sender.send(Ok(piece.to_vec())).await.unwrap();
-        let events = gateway.follow_stream(&session, "view=transcript&format=patch", "").await;
-        readers.push(tokio::spawn(async move { { events }.events_until(ended).await }));
+        for from in ["start", "snapshot"] {
+            let query = format!("view=transcript&format=patch&from={from}");
+            let mut events = gateway.follow_stream(&session, &query, "").await;
+            let mut received = Vec::new();
+            if from == "snapshot" {
+                // At once, although the source sends nothing meanwhile.
+                received.push(events.next_event().await.unwrap());
+            }
+            readers.push(tokio::spawn(async move {
+                received.extend(events.events_until(ended).await);
+                received
+            }));
+        }
     }
     drop(chunk_sender);
     assert_eq!(ingest_task.await.unwrap().unwrap().status(), 200);
     let path = format!("/v1/sessions/{session}/snapshot?view=transcript&format=patch");
     let page: Value = gateway.get(&path).send().await.unwrap().json().await.unwrap();
-    assert!(3 < readers.len());
+    assert!(6 < readers.len());
     for reader in readers {
         let received = reader.await.unwrap();
         let ids: BTreeSet<&str> = received.iter().map(|event| &*event.id).collect();

@@ -173,6 +173,19 @@ async fn nothing_is_kept_for_those_that_never_read() {
     assert!(most < before + GROWTH_KIB_MAX, "{before} KiB grew to {most} KiB");
 }
 
+/// Reads what follows a frame, to the end of the run.
+async fn resume_until_run_end(
+    caller: &GatewayClient,
+    session: &str,
+    id: &str,
+) -> (EventStream, Vec<SseEvent>) {
+    let mut events = caller.open_stream(session, PATCHES, id).await;
+    let hello = events.next_event().await.unwrap();
+    assert!(hello.data.contains("\"recovered\":true"), "{}", hello.data);
+    let rest = events.read_until(is_run_end).await;
+    (events, rest)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_readers_that_come_back_at_once_all_recover() {
     let home = temp_home();
@@ -185,24 +198,26 @@ async fn a_thousand_readers_that_come_back_at_once_all_recover() {
         assert!(sending.send_chunk(text_delta(&format!("word {n} "))).await);
     }
     let mut events = caller.open_stream(&session, PATCHES, "").await;
-    let _seen = events.read_until(|got| got.data.contains("word 299 ")).await;
+    let seen = events.read_until(|got| got.data.contains("word 299 ")).await;
     process.kill();
 
     let process = GatewayProcess::start(home.path());
     let caller = GatewayClient::for_process(&process, &http);
-    let whole =
-        Arc::new(caller.open_stream(&session, PATCHES, "").await.read_until(is_run_end).await);
-    assert!(300 < whole.len());
+    // What one reader gets after each of the frames that were seen before the kill.
+    let mut rests = Vec::new();
+    for frame in seen.iter().filter(|frame| !frame.id.is_empty()) {
+        let rest = resume_until_run_end(&caller, &session, &frame.id).await.1;
+        rests.push((frame.id.clone(), rest));
+    }
+    assert!(1 < rests.len());
+    let rests = Arc::new(rests);
     let mut readers = Vec::new();
     for n in 0..1000 {
-        let (caller, session, whole) = (caller.clone(), session.clone(), Arc::clone(&whole));
+        let (caller, session, rests) = (caller.clone(), session.clone(), Arc::clone(&rests));
         readers.push(tokio::spawn(async move {
-            let at = n % (whole.len() - 1);
-            let mut events = caller.open_stream(&session, PATCHES, &whole[at].id).await;
-            let hello = events.next_event().await.unwrap();
-            assert!(hello.data.contains("\"recovered\":true"), "{}", hello.data);
-            let rest = events.read_until(is_run_end).await;
-            assert!(rest == whole[at + 1..], "after {}", whole[at].id);
+            let (id, expected) = &rests[n % rests.len()];
+            let (events, rest) = resume_until_run_end(&caller, &session, id).await;
+            assert!(rest == *expected, "after {id}");
             // Kept open, so that all are connected at the same time.
             events
         }));
