@@ -90,3 +90,48 @@ fn f2_other_languages_are_not_broken() {
         "Thomas fragte: ,,Wann?” ,,Bald“, sagte sie. ¦Gut.",
     ]);
 }
+
+#[test]
+fn f2_marks_after_a_stop() {
+    check_all(&[
+        "He left. ¦– She stayed.",
+        "He left. ¦–\nShe stayed.",
+        "He left. – she stayed.",
+        "Well. ... ¦But yes.",
+        "Well. ¦...but yes.",
+        "Text.[] ¦Next one.",
+        "Text.[1][2] ¦Next one.",
+        "\"Hi.\". ¦Next one.",
+        "(Yes.)! ¦Next one.",
+        "Wait.. then we go.",
+        "Wait.. ¦Then we go.",
+        "Wait... then we go.",
+        "He said hmm. and left.",
+        "He said so. ¦and left.",
+    ]);
+}
+
+#[test]
+fn f2_names_with_numbers() {
+    check_all(&[
+        "Papież Jan Paweł II. ¦Wrócił w maju.",
+        "Karl V. war Kaiser.",
+        "Es war Karl V. ¦Er war Kaiser.",
+        "Ludwik XIV. ¦Był królem.",
+        "Am 3. 5. 2020 war es.",
+        "Er kam am 5. Mai. ¦Sie blieb.",
+        "Kapitel 5. Er kam.",
+        "Mr. J. R. Smith came. ¦He left.",
+    ]);
+}
+
+#[test]
+fn f2_lists_with_letters() {
+    check_all(&[
+        "Vitamin\na. is good",
+        "a. one\n¦b. two",
+        "List:\n\n¦a. one\n¦b. two",
+        "- item\n¦a. is good",
+        "1. Vitamin\n¦a. is good",
+    ]);
+}

@@ -349,3 +349,44 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn only_a_shells_script_stands_for_its_command() {
+    let line = |words: &str| describe("shell", &format!(r#"{{"command":{words}}}"#)).summary_line();
+    assert_eq!(line(r#"["/bin/bash","-lc","ls | wc"]"#), "$ ls | wc");
+    assert_eq!(line(r#"["git","-c","diff"]"#), "$ git -c diff");
+}
+
+#[test]
+fn a_removal_alone_is_a_change_only_under_a_name_that_says_so() {
+    let removed = describe("Edit", r#"{"file_path":"hedge","old_string":"too tall"}"#);
+    assert_eq!(diff_lines(&removed), ["-too tall"]);
+    let unclear = describe("Edit", r#"{"file_path":"hedge","old":"too tall"}"#);
+    assert_eq!(diff_lines(&unclear), Vec::<String>::new());
+}
+
+/// Length of the longest common subsequence, by trying everything.
+fn longest_common(old: &[&str], new: &[&str]) -> usize {
+    match (old, new) {
+        ([], _) | (_, []) => 0,
+        ([first, old @ ..], [other, new @ ..]) if first == other => 1 + longest_common(old, new),
+        ([_, shorter_old @ ..], [_, shorter_new @ ..]) => {
+            longest_common(shorter_old, new).max(longest_common(old, shorter_new))
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_diff_is_the_shortest_there_is(
+        old in prop::collection::vec(prop::sample::select(vec!["a", "b", "c"]), 1..7),
+        new in prop::collection::vec(prop::sample::select(vec!["a", "b", "c"]), 1..7),
+    ) {
+        let arguments = serde_json::json!({
+            "file_path": "hedge", "old_string": old.join("\n"), "new_string": new.join("\n"),
+        });
+        let lines = diff_lines(&describe("Edit", &arguments.to_string()));
+        let changes = lines.iter().filter(|line| line.starts_with(['+', '-'])).count();
+        prop_assert_eq!(changes, old.len() + new.len() - 2 * longest_common(&old, &new));
+    }
+}
