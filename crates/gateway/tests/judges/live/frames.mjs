@@ -66,14 +66,17 @@ function ownAppend(event, data) {
   return [];
 }
 
-// No gap, no repeat, nothing out of order: what came is the whole, however often it was cut.
+// No gap, no repeat, nothing out of order: what came is the whole, however often it was cut. A reader
+// that was there while it grew has all frames of one that comes later, and more between them, because
+// appends are joined for the latter.
 export function sameStream(kind, got, whole) {
-  const places = new Map(whole.map(({ id }, at) => [id, at]));
+  const places = new Map(got.map(({ id }, at) => [id, at]));
+  assert.equal(places.size, got.length, 'a frame came again');
   let last = -1;
-  for (const { id } of got) {
+  for (const { id } of whole) {
     const place = places.get(id);
-    assert.notEqual(place, undefined, `${id} is in no history`);
-    assert.ok(last < place, `${id} came late or again`);
+    assert.notEqual(place, undefined, `${id} did not come`);
+    assert.ok(last < place, `${id} came late`);
     last = place;
   }
   assert.deepEqual(joined(kind, got), joined(kind, whole));
