@@ -43,8 +43,7 @@ const SAMPLE_FILES: [(&str, &str); 4] = [
 
 /// Runs `millpond demo`.
 pub(crate) fn run(args: &DemoArgs) -> ExitCode {
-    let ended = build_multi_thread_runtime().and_then(|runtime| runtime.block_on(run_demo(args)));
-    match ended {
+    match run_in_temporary_folder(args) {
         Ok(Outcome::Completed) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(_) => ExitCode::from(3),
@@ -52,11 +51,19 @@ pub(crate) fn run(args: &DemoArgs) -> ExitCode {
     }
 }
 
-/// Runs the agent and shows its run until it ends or Ctrl-C cancels it.
-async fn run_demo(args: &DemoArgs) -> Result<Outcome, String> {
+fn run_in_temporary_folder(args: &DemoArgs) -> Result<Outcome, String> {
     let folder = tempfile::tempdir()
         .map_err(|error| format!("cannot create a temporary folder: {error}"))?;
-    let (work, data) = (folder.path().join("work"), folder.path().join("data"));
+    let runtime = build_multi_thread_runtime()?;
+    let outcome = runtime.block_on(run_demo(args, folder.path()));
+    // Before the folder: the store may still write to it.
+    drop(runtime);
+    outcome
+}
+
+/// Runs the agent and shows its run until it ends or Ctrl-C cancels it.
+async fn run_demo(args: &DemoArgs, folder: &Path) -> Result<Outcome, String> {
+    let (work, data) = (folder.join("work"), folder.join("data"));
     write_sample_files(&work).map_err(|error| format!("cannot write sample files: {error}"))?;
     let profile = Profile { folder: Some(work.clone()), ..Profile::default() };
     let agent = profile

@@ -35,6 +35,8 @@ export async function pressUntil(press: () => Promise<void>, isDone: () => Promi
 /** Answers the open ask with the button of this name. */
 export async function answerAsk(page: Page, name: string): Promise<void> {
   const button = page.locator(".ask").getByRole("button", { name });
+  // Before it is shown, as after a reload, no ask does not mean that it is answered.
+  await button.waitFor();
   // A button whose answer is being sent is disabled.
   const isAnswered = async () => (await page.locator(".ask").count()) === 0 || (await button.getAttribute("aria-disabled")) === "true";
   await pressUntil(() => button.click(), isAnswered);
