@@ -90,7 +90,7 @@ pub struct Topic {
 #[derive(Clone, Debug)]
 pub struct Fold {
     topic: Topic,
-    /// How often the store had been reopened when the fold began.
+    /// `Store::reopen_count` when the fold began.
     reopen_count: u32,
     encoder: Encoder,
     next_seq: u64,
@@ -178,8 +178,8 @@ impl Fold {
         Fold { encoder: self.encoder.without_merging(), ..self }
     }
 
-    /// How often the store had been reopened when the fold began; records that it has read may have
-    /// been lost since.
+    /// `Store::reopen_count` when the fold began; if it has increased, records that the fold has
+    /// read may be lost.
     pub fn reopen_count(&self) -> u32 {
         self.reopen_count
     }

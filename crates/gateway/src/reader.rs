@@ -69,8 +69,8 @@ pub enum ReadError {
 pub struct Reader {
     channels: Channels,
     topic: Topic,
-    /// How often the store had been reopened when the reader began: since then, frames already sent
-    /// may be lost.
+    /// `Store::reopen_count` when the reader began; if it has increased, frames already sent may be
+    /// lost.
     reopen_count: u32,
     /// Position of the last frame sent.
     last_position: FramePosition,

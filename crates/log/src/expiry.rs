@@ -36,7 +36,7 @@ pub struct ClockLook {
     pub instant: Instant,
 }
 
-/// What one look found.
+/// Result of one look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpiryLook {
     /// Sessions whose notice has passed.
@@ -44,7 +44,7 @@ pub struct ExpiryLook {
     /// Sessions that were not known as too old before, and the time until they are due.
     pub announced: Vec<SessionId>,
     pub notice: Duration,
-    /// How far the clock was from where it should be, if it has jumped.
+    /// Distance of the clock from the expected time, if it has jumped.
     pub jump: Option<Duration>,
 }
 
@@ -79,7 +79,7 @@ impl ExpirySchedule {
 }
 
 impl ClockLook {
-    /// How much the wall clock moved more or less than the monotonic one, if it is a jump.
+    /// Difference between the movements of the two clocks, if it is a jump.
     fn jump_since(self, last: ClockLook) -> Option<Duration> {
         let elapsed = self.instant.duration_since(last.instant);
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);

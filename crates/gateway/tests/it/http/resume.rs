@@ -126,10 +126,15 @@ async fn a_cursor_that_cannot_be_gone_on_from_gets_the_whole_page() {
     let gateway = start_gateway().await;
     let session = gateway.new_session().await;
     gateway.ingest(&session, agent_stream()).await;
-    for cursor in
-        ["s0", "lzzzz", "nonsense", "l0~7", "l-z0", "L0", "%00", "'; drop table", "l0.9.9"]
-    {
-        let mut events = gateway.follow_stream(&session, "view=latest", cursor).await;
+    let mut events = gateway.follow_stream(&session, "view=latest", "").await;
+    let own = events.next_event().await.unwrap().id;
+    let epoch = own.split_once('~').unwrap().1;
+    // Right but for the view, the number of the event, or the frame.
+    let with_epoch = ["s0", "lzzzz", "lLygHa16AHYF", "lLygHa16AHYF.0", "lLygHa16AHYF.4gfFC3", "L0"]
+        .map(|position| format!("{position}~{epoch}"));
+    let others = ["s0", "lzzzz", "nonsense", "l0~7", "l-z0", "%00", "'; drop table", "l0.9.9"];
+    for cursor in with_epoch.into_iter().chain(others.map(str::to_owned)) {
+        let mut events = gateway.follow_stream(&session, "view=latest", &cursor).await;
         let resume_frame = events.next_event().await.unwrap();
         assert!(
             resume_frame.data.contains("\"recovered\":false"),

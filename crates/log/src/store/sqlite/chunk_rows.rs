@@ -29,14 +29,14 @@ pub(super) struct ChunkRow<'a> {
     bytes: &'a [u8],
 }
 
-/// How the lines of a row are stored. The numbers are in the file.
+/// Encoding of a row's lines, by its number in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Codec {
     Plain = 0,
     Zstd = 1,
 }
 
-/// How much time compression may take.
+/// Time that compression may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CompressionEffort {
     None,
@@ -204,14 +204,19 @@ pub(super) fn select_record_epoch(
     session: SessionId,
     seq: u64,
 ) -> Result<Option<u64>, Fault> {
-    let Some(position) = find_session_position(connection, session)? else { return Ok(None) };
+    // A client names the record, so it may be any number.
+    let Some(position) =
+        find_session_position(connection, session)?.filter(|position| seq < position.head)
+    else {
+        return Ok(None);
+    };
     let sql = "SELECT first + len, epoch FROM chunks WHERE session = ?1 AND first <= ?2
          ORDER BY first DESC LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;
     let row: Option<(u64, u64)> = statement
         .query_row((position.key, seq), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    Ok(row.filter(|(end, _)| seq < position.head.min(*end)).map(|(_, epoch)| epoch))
+    Ok(row.filter(|(end, _)| seq < *end).map(|(_, epoch)| epoch))
 }
 
 /// Reads the records from `from` on, about `bytes_max` of them. Epochs are as in the rows.

@@ -22,6 +22,8 @@ fn every_record_has_the_epoch_of_its_writer_and_none_beyond_the_end() {
     let chunks: Vec<_> = chunks.iter().map(|chunk| (chunk.epoch, chunk.first, chunk.len)).collect();
     assert_eq!(chunks, [(7, 0, 2), (8, 2, 1)], "a chunk has one epoch");
     assert_eq!(test_store.store.record_epoch(session_id(2), 0), Ok(None), "no such session");
+    let largest = test_store.store.record_epoch(session_id(1), u64::MAX);
+    assert_eq!(largest, Ok(None), "a client may name any number");
     assert_eq!(epochs_of(&test_store.reopen().store, 4), expected);
 }
 
